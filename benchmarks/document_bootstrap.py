@@ -19,8 +19,8 @@ import numpy as np
 from confir.arrays import Booleans, Integers
 from confir.data.qrels import Qrels, build_qrels
 from confir.data.ranked_lists.held_lists import HeldLists
+from confir.data.ranked_lists.list_reader import read_lists
 from confir.data.run import Run, build_run
-from confir.data.scanning.list_reader import read_lists
 from confir.measures.parsing import parse_measure
 from confir.parallel import reuse_memory, run_in_threads, usable_cores
 from confir.resampling.document_kernels import (

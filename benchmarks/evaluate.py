@@ -101,10 +101,10 @@ def files(case: str) -> tuple[Path, list[Path]]:
 def confir(case: str) -> side_by_side.Job:
     """confir, from files to Scores."""
     from confir import evaluate
-    from confir.data.scanning.scan_kernels import load_kernels
+    from confir.data.trec_kernel import load_kernel
 
     if case != "a":
-        load_kernels()
+        load_kernel()
     qrels, runs = files(case)
     return lambda: evaluate(qrels, runs, MEASURES)
 

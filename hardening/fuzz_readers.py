@@ -4,7 +4,7 @@
     python hardening/fuzz_readers.py scores --seconds 60    one of them
 
 A reader may return, or raise a `ConfirError` of one line; any other error or warning is a finding,
-and so is a run that the compiled scanner ranks differently than the plain reader. Each input has a
+and so is a run that the reader by blocks ranks differently than the reader by line. Each input has a
 budget of memory and of processor time, of which a linear reader needs a fraction even while atheris
 traces every branch. atheris writes findings as `crash-…`, `timeout-…` or `oom-…` to the current
 folder; each finding becomes a test of its reader.
@@ -27,18 +27,14 @@ from typing import Any
 import atheris
 
 # Kernels are left alone: numba compiles them from their own bytecode.
-with atheris.instrument_imports(
-    include=["confir.data"], exclude=["confir.data.scanning.scan_kernels"]
-):
+with atheris.instrument_imports(include=["confir.data"], exclude=["confir.data.trec_kernel"]):
     from confir.data.effect_files import read_effects
     from confir.data.formats.exclusion_files import as_exclusions
     from confir.data.formats.format import RunSource
     from confir.data.formats.run_metadata import read_metadata
     from confir.data.formats.runs_and_qrels import as_qrels, read_qrels, read_run
-    from confir.data.ranked_lists.rankings import JudgedPositions
+    from confir.data.ranked_lists.list_reader import read_rankings
     from confir.data.sampling_designs.topic_groups import read_topic_groups
-    from confir.data.scanning.run_scanners import ScanRules, scan_rankings
-    from confir.data.scanning.scan_kernels import load_kernels
     from confir.data.score_files import read_scores
     from confir.data.tables.cost_files import read_costs
     from confir.data.tables.published_files import read_published_means
@@ -51,6 +47,8 @@ from confir.studies.reusability.contributions import read_contributors
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 
 from foreign_files import METADATA, QRELS, RUNS, SCORES, WRONG_VALUES, places, with_value
+from judged_positions import JudgedPositions
+from run_files import read_in
 
 # The first byte of a file chooses its ending, and so its reader.
 ENDINGS = (".txt", ".csv", ".tsv", ".json", ".jsonl", ".parquet", ".gz", ".xz", ".zst")
@@ -69,18 +67,24 @@ TOKENS = (
 GROWN = 40
 
 
-def scan_run(path: Path) -> None:
-    """Read a run by the plain reader and by the scanner; what both rank is the same."""
-    kernels = load_kernels()
-    if kernels is None:
-        raise SystemExit("the scanner needs numba: pip install 'confir[fast]'")
-    (scanned,) = scan_rankings(ScanRules(JUDGED), [RunSource(str(path))], kernels, block_size=256)
-    run = read_run(path)
-    expected = JudgedPositions(JUDGED).rank(run, "double")
-    if scanned is not None:
-        rankings, _ = scanned
-        assert rankings.documents.tolist() == expected.documents.tolist()
-        assert rankings.before.tolist() == expected.before.tolist()
+def read_in_blocks(path: Path) -> None:
+    """Read a run by blocks, compiled and not, and by line; what all rank is the same."""
+    qrels, sources = JUDGED, [RunSource(str(path))]
+    found: list[Any] = []
+    try:
+        run = read_run(path)
+    finally:  # which has to raise where this raises
+        for compiled in (False, True):
+            with read_in(compiled=compiled, streamed=True, block_size=256):
+                try:
+                    found += read_rankings(qrels, sources)
+                except ConfirError as error:
+                    found.append(error)
+    expected = JudgedPositions(qrels).rank(run, "double")
+    for one in found:
+        assert not isinstance(one, ConfirError)
+        assert one[0].documents.tolist() == expected.documents.tolist()
+        assert one[0].before.tolist() == expected.before.tolist()
 
 
 JUDGED = as_qrels({"1": {"a": 1, "b": 0, "c": 2}, "2": {"a": 1}})
@@ -114,7 +118,7 @@ def seeds_of(files: Mapping[str, tuple[str, str]]) -> tuple[bytes, ...]:
 
 READERS: dict[str, tuple[Reader, tuple[bytes, ...]]] = {
     "runs": (
-        scan_run,
+        read_in_blocks,
         (b"\0" + TREC_RUN, b"\3" + JSON_RUN, b"\1topic,docid,score\n1,a,2\n", *seeds_of(RUNS)),
     ),
     "qrels": (

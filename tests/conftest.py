@@ -109,7 +109,7 @@ def pytest_xdist_make_scheduler(config, log):
 
 # What compiles the kernels that numba keeps in files: half of the work each.
 KERNELS = (
-    ["confir.data.scanning.scan_kernels:load_kernels"],
+    ["confir.data.trec_kernel:load_kernel"],
     [
         "confir.intervals.count_kernels:compile_kernels",
         "confir.resampling.document_kernels:compile_kernels",

@@ -4,14 +4,18 @@ import os
 import subprocess
 import sys
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from confir.data import trec
 from confir.data.formats.format import RunSource
+from confir.data.ids import STEP, mix_words
 from confir.data.qrels import build_qrels
-from confir.data.scanning import scan_kernels
+from confir.data.ranked_lists import list_reader
 from confir.errors import ConfirError, IdenticalIdWarning, InputWarning
 from strategies import at_most
 
@@ -125,9 +129,37 @@ def damaged_experiments(draw):
     return qrels, content
 
 
-scan_options = st.fixed_dictionaries(
-    {"block_size": st.integers(1, 300), "threads": st.integers(1, 3)}
+# Ways in which the reader by blocks reads a file: whole or from a stream, compiled or not, in blocks of any size.
+ways_to_read = st.fixed_dictionaries(
+    {
+        "compiled": st.booleans(),
+        "streamed": st.booleans(),
+        "block_size": st.sampled_from([1, 30, 100, 300, 1 << 20]),
+    }
 )
+WAYS_TO_READ = [
+    {"compiled": compiled, "streamed": streamed, "block_size": size}
+    for compiled in (False, True)
+    for streamed, size in ((False, 1 << 20), (True, 60))
+]
+
+
+@contextmanager
+def read_in(compiled, streamed, block_size):
+    """Let files be read in one of these ways."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trec, "BLOCK_SIZE", block_size)
+        patch.setattr(list_reader, "HELD_SIZE", 0 if streamed else 1 << 40)
+        patch.setattr(list_reader, "COMPILED_SIZE", -1 if compiled else 1 << 40)
+        yield
+
+
+@contextmanager
+def read_by_line():
+    """Let runs be read line by line."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trec, "read_lines", lambda *_: None)
+        yield
 
 
 def assert_passing_with_bounds_checked(folder, file, *tests):
@@ -171,7 +203,5 @@ def colliding_docids(count):
 
 
 def _mixed(words):
-    """The state of the scanner's hash after eight bytes."""
-    with np.errstate(over="ignore"):
-        mixed = (scan_kernels.HASH_START ^ words) * scan_kernels.HASH_FACTOR
-    return mixed ^ (mixed >> scan_kernels.HALF)
+    """The state of the hash of docids after the first eight bytes of sixteen."""
+    return mix_words((mix_words(np.array([16], np.uint64) + STEP) ^ words) + STEP)

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from confir.arrays import Integers
 from confir.data.qrels import Qrels, build_qrels
-from confir.data.ranked_lists.rankings import JudgedPositions, Rankings, stack_rankings
+from confir.data.ranked_lists.rankings import Rankings, stack_rankings
 from confir.data.run import Run, build_run
+from judged_positions import JudgedPositions
 from reference.plain_measures import PlainList
 
 # Ids are text: numbers with leading zeros, words that mean "missing", and any letters.

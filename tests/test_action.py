@@ -387,6 +387,31 @@ def test_a_score_table_replaces_runs(act):
     assert (done.failed, done.outputs["gate"]) == (1, "closed"), done.log
 
 
+@pytest.mark.parametrize(
+    ("target", "require", "gate"),
+    [
+        ("AP=0.1", "", "open"),
+        ("AP=0.3", "", "closed"),
+        ("AP=0.21\nnDCG@10=0.1", "", "open"),
+        ("AP=0.21", "reached", "closed"),
+    ],
+)
+def test_targets_need_no_baseline(act, target, require, gate):
+    inputs = {"qrels": "sample/qrels.txt", "candidate": "sample/runs/bm25.txt"}
+    done = act(**inputs, fail_below=target, require=require)
+    assert (done.failed, done.outputs["gate"]) == (int(gate == "closed"), gate), done.log
+    assert done.summary.startswith(f"## Retrieval quality\n\n### Gate {gate}: AP\n")
+    assert f"gate {gate}: " in done.log
+    assert done.calls[-1]["body"] == [f"<!-- confir: Retrieval quality -->\n{done.summary}"]
+
+
+def test_targets_of_a_score_table(act):
+    rows = [f"{run},m,t{t},{s + t / 100}" for run, s in (("a", 0.5), ("b", 0.2)) for t in range(9)]
+    (act.work / "scores.csv").write_text("run,measure,topic,score\n" + "\n".join(rows) + "\n")
+    done = act(scores="scores.csv", fail_below="m=0.4")
+    assert (done.failed, done.outputs["gate"]) == (1, "closed"), done.log
+
+
 def test_what_names_hold_is_never_run_or_obeyed(act):
     odd = "$(touch hacked)`touch hacked`<script>\n::error::x"
     shutil.copy(act.work / "sample/runs/tfidf.txt", act.work / "100%.run")

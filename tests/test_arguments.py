@@ -163,6 +163,7 @@ def recipes(folder: Path):
         "fit_strengths": {"votes": VOTES, "cluster": "judge"},
         "inspect_data": lists,
         "judge_gate": {"comparison": comparison, "measure": "AP"},
+        "judge_target": {"scores": table, "targets": {"AP": 0.4}},
         "make_leaderboard": {
             "sources": {"one": folder / "scores.csv", "two": folder / "scores.csv"},
             "measure": "AP",
@@ -188,7 +189,6 @@ def recipes(folder: Path):
         "resample_documents": {**lists, "measures": "AP", **FEW},
         "sample_collection": {},
         "save_chart": {"result": comparison, "path": folder / "chart.svg"},
-        "share_sequence": {"votes": VOTES},
         "simulate_scores": {"scores": table, "topics": 5},
         "summarise_means": {"sample": sample},
         "score_successes": {"scores": repeated, "measure": "AP"},

@@ -15,7 +15,7 @@ from confir.data.files import write_whole
 from confir.data.formats.format import RunSource
 from confir.data.long_tables import documents_by_topic, scores_by_topic, table_pieces
 from confir.data.output_folder import OutputFolder
-from confir.data.scanning import stored_lists
+from confir.data.ranked_lists import stored_lists
 from confir.errors import InputWarning, UnreadableError
 from confir.parallel import run_tasks
 from confir.studies.history.history_file import LOOK_FIELDS, OpenHistory, read_looks

@@ -147,7 +147,7 @@ def test_document_bootstraps_read_files_on_workers_and_give_the_same_bits(
 
     here, known_here, said_here = resampled()
     # not in this process
-    monkeypatch.setattr("confir.data.scanning.list_reader.read_source_lists", None)
+    monkeypatch.setattr("confir.data.ranked_lists.list_reader.read_source_lists", None)
     steps = []
     with use_scheduler(cluster):
         there, known_there, said_there = resampled(progress=steps.append)

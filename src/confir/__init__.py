@@ -24,9 +24,10 @@ from confir.lazy_names import listed_names, load_name
 
 _STUB, _RESULTS = "__init__.pyi", "results.pyi"
 
-# Where else to look for names that were public here before 0.3.
+# Where else to look for names that were public here.
 _MOVED = {
     "Study": "confir.studies.Study",
+    "share_sequence": "confir.studies.preferences.early_looks.share_sequence",
     "qrels_to_frame": "Qrels.to_frame, after confir.as_qrels",
     "run_to_frame": "Run.to_frame, after confir.as_run",
     "write_json_qrels": "confir.write_qrels, to a path that ends with .json",

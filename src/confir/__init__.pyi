@@ -72,7 +72,6 @@ from confir.studies.nuggets.nugget_variance import (
 from confir.studies.planning.human_documents import plan_human_documents as plan_human_documents
 from confir.studies.planning.human_topics import plan_human_topics as plan_human_topics
 from confir.studies.planning.planning import plan_topics as plan_topics
-from confir.studies.preferences.early_looks import share_sequence as share_sequence
 from confir.studies.preferences.preferences import rate_preferences as rate_preferences
 from confir.studies.preferences.vote_plan import plan_votes as plan_votes
 from confir.studies.repeats.repeat_means import summarise_repeats as summarise_repeats
@@ -82,6 +81,7 @@ from confir.studies.reusability.reusability import estimate_reusability as estim
 from confir.studies.simulation.score_simulation import fit_population as fit_population
 from confir.studies.simulation.score_simulation import simulate_scores as simulate_scores
 from confir.studies.split_half.split_half import validate_split_half as validate_split_half
+from confir.studies.targets.targets import judge_target as judge_target
 from confir.studies.ties.tie_bounds import bound_ties as bound_ties
 from confir.studies.topic_difficulty.topic_difficulty import describe_topics as describe_topics
 from confir.studies.topic_groups.group_differences import compare_groups as compare_groups

@@ -39,6 +39,7 @@ from confir.studies.judgements.judge_variance import JudgeVariance as JudgeVaria
 from confir.studies.judgements.judgement_comparison import (
     JudgementComparison as JudgementComparison,
 )
+from confir.studies.judgements.label_agreement import LabelAgreement as LabelAgreement
 from confir.studies.leaderboard.leaderboard import Leaderboard as Leaderboard
 from confir.studies.meta_analysis.pooled_results import PooledEffect as PooledEffect
 from confir.studies.meta_analysis.pooled_results import PooledModels as PooledModels
@@ -57,6 +58,7 @@ from confir.studies.reproduction.reproduction import Reproduction as Reproductio
 from confir.studies.reusability.reusability import Reusability as Reusability
 from confir.studies.simulation.score_simulation import ScorePopulation as ScorePopulation
 from confir.studies.split_half.splits import SplitHalf as SplitHalf
+from confir.studies.targets.targets import TargetVerdicts as TargetVerdicts
 from confir.studies.ties.tie_bounds import TieBounds as TieBounds
 from confir.studies.topic_difficulty.topic_difficulty import TopicDifficulty as TopicDifficulty
 from confir.studies.topic_groups.group_differences import GroupComparison as GroupComparison

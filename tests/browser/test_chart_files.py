@@ -16,7 +16,7 @@ from browser.conftest import STUCK
 from confir.data.scores import Scores
 from confir.report.chart_files import chart_bytes
 from confir.report.notebook import notebook_html
-from confir.report.result_chart import chart
+from confir.report.result_chart import specification
 
 RUNS = (5, 40, pytest.param(130, marks=pytest.mark.slow))
 # Pixels around the picture, in which nothing may be drawn.
@@ -40,7 +40,7 @@ def result(kind: str, runs: int):
 
 @cache
 def picture(kind: str, runs: int, width: float | None) -> str:
-    return chart_bytes(chart(result(kind, runs)), ".svg", width).decode()
+    return chart_bytes(specification(result(kind, runs)), ".svg", width).decode()
 
 
 @pytest.fixture(scope="module")

@@ -26,6 +26,10 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
         ("demo",),
     ],
     "mean-with-verdict": [("evaluate", *PAIR)],
+    "target": [
+        ("evaluate", *RUNS, "--at-least", "AP=0.3", "--at-least", "P@10=0.9"),
+        ("evaluate", *RUNS, "--at-least", "AP=0.3", "--method", "percentile", *FEW),
+    ],
     "corrected-mean": [
         *[("evaluate", *RUNS, "-m", "AP", "--human", "{people}", "--human-sample", "random-topics")]
     ],
@@ -136,6 +140,7 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
         ("judges", "{qrels}", "{human}", *FEW),
         ("judges", "{qrels}", "{human}", "{bm25}", "-m", "AP", "--show", "agreement", *FEW),
     ],
+    "judges-labels": [("judges", "--labels", "{labels}", *FEW)],
     "judges-confusion": [("judges", "{qrels}", "{human}", "--show", "confusion", *FEW)],
     "judges-run": [
         ("judges", "{qrels}", "{human}", "{bm25}", "{dense}", "-m", "AP", "--show", "runs")
@@ -214,6 +219,8 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
 }
 
 TABLES = {
+    "labels": "item,topic,human,judge,score\n"
+    + "".join(f"i{n},t{n % 4},{n % 3},{n % 2 + n % 3 // 2},1\n" for n in range(24)),
     "one_topic": "run,measure,topic,score\na,AP,1,.5\nb,AP,1,.6\n",
     "equal": "run,measure,topic,score\na,AP,1,.5\nb,AP,1,.5\na,AP,2,.5\nb,AP,2,.5\n",
     "gaps": "run,measure,topic,score\na,AP,1,.5\nb,AP,1,\na,AP,2,.5\nb,AP,2,.5\n",

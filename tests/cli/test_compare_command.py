@@ -47,21 +47,23 @@ def test_a_baseline_gives_differences_intervals_and_words(compare_whole):
     code, out, err = compare_whole("--baseline", "bm25", "-m", "AP")
     assert code == 0
     assert err == ""
-    said, worse, _, heading, *rows = out.splitlines()
+    said, worse, step, _, heading, *rows = out.splitlines()
     assert said == (
         "bm25 0.197 → dense 0.227 in AP: inconclusive (+0.030, simultaneous 95% CI [-0.015, +0.075], "
         "adjusted p = .256)"
     )
     assert worse.startswith("bm25 0.197 → tfidf 0.108 in AP: significantly worse (-0.088, ")
+    assert step.startswith("These 50 topics would show a true difference of 0.062 (power .80). The")
     assert heading.split() == (
-        ["measure", "run", "verdict", "difference", "p", "adj.", "p", "d_z", "w/t/l"]
+        ["measure", "run", "verdict", "difference", "adj.", "p", "d_z", "w/t/l"]
     )
     assert rows[0].startswith("AP       dense  inconclusive  +0.0302 [-0.0151, +0.0754]")
     assert rows[1].startswith("AP       tfidf  worse")
     assert (
         "mean difference from bm25 with simultaneous 95% confidence interval (CI), 2 pairs with bm25, over 50 "
-        "topics; p by t test, adjusted by the studentised maximum; 9,999 replicates, seed 2006"
+        "topics; p by t test, adjusted by the studentised maximum, which may exceed Bonferroni's"
     ) in out
+    assert "9,999 replicates, seed 2006" in out
     assert "topics most for it" in out
     assert "102 +0.3582, 150 +0.3487, 117 +0.3257" in out
 
@@ -106,6 +108,10 @@ def test_pairs_come_best_first_and_the_better_run_is_named_first(compare):
 
 def test_without_a_baseline_the_board_is_printed(compare_whole):
     lines = compare_whole("-m", "AP").out.splitlines()
+    step = lines.pop(1)
+    assert step.startswith(
+        "These 50 topics would show a true lead of 0.056 (power .80). The observed"
+    )
     assert lines[:3] == [
         "dense has the highest AP, 0.227 [0.169, 0.300]; 2 of the 3 runs may be the best (95% confidence)",
         (

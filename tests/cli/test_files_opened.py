@@ -14,7 +14,6 @@ from confir.cli import file_checks
 from confir.cli.commands import OneCommand
 from confir.data import files
 from confir.data.formats import run_tables
-from confir.data.scanning import list_reader
 from confir.data.simulation import simulate_collection
 from judge_files import noisy_judge, write_judge
 from parquet_datasets import make_rows, qrels_table, run_table, write_folder
@@ -55,9 +54,6 @@ def opened(monkeypatch):
         return original(name, download)
 
     monkeypatch.setattr(files, "_open_raw", noted)
-    # The compiled scanner gives way to the reference reader, which opens the file again, where a
-    # large file holds no TREC lines.
-    monkeypatch.setattr(list_reader, "choose_kernels", lambda _: None)
     return counts
 
 
@@ -250,7 +246,6 @@ def test_the_guard_knows_every_file_that_a_command_reads(
 ):
     monkeypatch.chdir(house)
     monkeypatch.setattr(run_tables, "MOST_HELD_DOCUMENTS", 0)
-    monkeypatch.setattr(list_reader, "choose_kernels", lambda _: None)
     read_at_all = set()
     for words in COMMANDS:
         with LISTENING.to(house) as read, listening_to_arrow(monkeypatch) as by_arrow:

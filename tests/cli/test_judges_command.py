@@ -201,3 +201,65 @@ def test_an_output_never_replaces_a_judge(judges):
 def test_names_are_cleaned_of_control_characters(judges):
     outcome = judges("a\x1b[31m=people.qrels", "model.qrels")
     assert "\x1b" not in outcome.out
+
+
+def test_repeats_of_systems_are_judged_as_systems(judges, files):
+    for name in ("bm25", "dense"):
+        for repeat in (1, 2):
+            (files / f"{name}-v{repeat}.txt").symlink_to(files / f"{name}.txt")
+    runs = [f"{name}-v{repeat}.txt" for name in ("bm25", "dense") for repeat in (1, 2)]
+    call = ("people.qrels", "model.qrels", *runs, "-m", "AP", "--repeats", "{system}-v{repeat}")
+    outcome = judges(*call)
+    assert outcome.code == 0, outcome.err
+    assert "2 systems, each the mean of 2 repeats" in outcome.out
+    assert judges("people.qrels", "model.qrels", "--repeats").code == 2
+
+
+@pytest.fixture
+def labels(judges, files):
+    rows = ["item,topic,human,judge,judge_b"]
+    for item in range(60):
+        human, other = item % 2, item % 3 > 0
+        second = "" if item == 7 else "yes" if human or item % 5 == 0 else "no"
+        rows.append(f"i{item},t{item % 6},{human},{str(other).lower()},{second}")
+    (files / "labels.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return judges
+
+
+def test_labels_need_no_qrels_and_fit_into_80_columns(labels):
+    outcome = labels("--labels", "labels.csv")
+    assert outcome.code == 0, outcome.err
+    table = outcome.out.partition("\n\n")[0].splitlines()
+    assert max(map(len, table)) <= 80
+    assert "sensitivity (n = 30)" in outcome.out
+    assert "no label by the judge" in outcome.out
+    assert "intervals over 6 topics" in outcome.out
+    named = labels("--labels", "labels.csv", "--judge", "judge_b", "--format", "json")
+    (record,) = json.loads(named.out)
+    assert (record["reference"], record["judge"], record["threshold"]) == (
+        "human",
+        "judge_b",
+        "pass",
+    )
+    assert (record["items"], record["missing"], record["topics"]) == (59, 1, 6)
+    assert record["sensitivity_low"] < record["sensitivity"] == record["sensitivity_high"] == 1.0
+    assert record["weighted_kappa"] is None
+
+
+def test_labels_have_a_confusion_matrix_and_take_no_options_of_runs(labels):
+    outcome = labels("--labels", "labels.csv", "--judge", "judge", "--show", "confusion")
+    assert "items by the grade of the reference" in outcome.out
+    assert "0: fail, 1: pass" in outcome.out
+    for more in (
+        ("bm25.txt",),
+        ("-m", "AP"),
+        ("--repeats",),
+        ("--show", "runs"),
+        ("--grades", "0,1", "--grades", "0,1"),
+        ("--threshold", "1"),
+        ("--judge", "nobody"),
+    ):
+        refused = labels("--labels", "labels.csv", *more)
+        assert refused.code == 2, more
+        assert refused.err.count("\n") == 1, refused.err
+    assert labels("people.qrels", "model.qrels", "--threshold", "1").code == 2

@@ -102,3 +102,27 @@ def test_a_gate_on_a_score_table_does_not_open_for_hidden_failures(
     assert worst.code == 1
     assert worst.out.index("missing scores count at their worst") < worst.out.index("gate closed")
     assert confir_command(*gate, "--missing", "drop", "--require", "superior").code == 0
+
+
+def test_tables_of_other_qrels_topics_or_versions_are_named_before_any_verdict(
+    confir_command, sample_files, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    lines = (sample_files / "qrels.txt").read_text().splitlines(keepends=True)
+    last = lines[-1].split()[0]
+    (tmp_path / "other.txt").write_text("".join(x for x in lines if x.split()[0] != last))
+    for name, qrels in (("bm25", sample_files / "qrels.txt"), ("dense", "other.txt")):
+        run = sample_files / "runs" / f"{name}.txt"
+        written = ("-m", "AP", "-q", "-o", f"{name}.csv", "--provenance", "--quiet")
+        assert confir_command("evaluate", qrels, run, *written).code == 0
+    tables = ("--scores", "bm25.csv", "--scores", "dense.csv")
+    for options in ((), ("--baseline", "bm25")):
+        said = confir_command("compare", *tables, *options).out
+        assert said.startswith("The tables were computed with other qrels (bm25.csv: ")
+        assert "Not all runs have the same topics: run 'dense' lacks 1 of 50 topics (2%: " in said
+        assert said.index("pairs are compared on those that both have") < said.index("95%")
+    origin = json.loads((tmp_path / "dense.csv.provenance.json").read_text())
+    (tmp_path / "dense.csv.provenance.json").write_text(json.dumps(origin | {"confir": "0.1.0"}))
+    assert "with other versions of confir (bm25.csv: " in confir_command("compare", *tables).out
+    (tmp_path / "dense.csv.provenance.json").write_text("[")
+    assert "were computed with" not in confir_command("compare", *tables).out

@@ -243,7 +243,7 @@ def memory_error_in(modules: str):
         ),
         (
             "evaluate",
-            "confir.data.formats.trec_files",
+            "confir.data.trec",
             LESS_AT_A_TIME,
         ),
         ("methods", "confir.report.tables", LESS_AT_A_TIME),

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from confir.data.ranked_lists.rankings import JudgedPositions, stack_rankings
+from confir.data.ranked_lists.rankings import stack_rankings
 from confir.errors import ConfirError
 from confir.measures.measure_list import MEASURES
 from confir.measures.parsing import parse_measure
+from judged_positions import JudgedPositions
 from reference.plain_measures import greedy_ideal, novelties, read_map
 from strategies import VARIANTS, Collection, as_run, collections, document_counts, examples
 

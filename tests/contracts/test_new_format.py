@@ -8,9 +8,9 @@ import pytest
 import confir
 from confir.data.formats import format_list
 from confir.data.formats.format import Format
-from confir.data.formats.trec_files import read_trec_qrels, write_trec_qrels
 from confir.data.run import build_run
 from confir.data.tables.input_table import score_table
+from confir.data.trec import read_trec_qrels, write_trec_qrels
 from samples import short_sample
 
 

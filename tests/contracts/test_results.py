@@ -23,6 +23,7 @@ from confir.studies.gate.false_alarms import find_false_alarms
 from confir.studies.history.history import GateHistory
 from confir.studies.meta_analysis.meta_analysis import pool_models
 from confir.studies.nuggets.nugget_variance import NuggetVariance
+from confir.studies.preferences.early_looks import share_sequence
 from confir.studies.unjudged.missing_bounds import bound_missing, bound_missing_differences
 from judge_files import noisy_judge
 from samples import short_sample
@@ -127,6 +128,9 @@ def make_results():
         judged,
         judged.agreement,
         judged.agreement.confusion,
+        confir.measure_agreement(
+            labels={"human": [0, 1, 2, 1], "judge": [0, 1, 2, 2]}, replicates=99
+        ),
         judged.runs,
         judged.variance,
         GateHistory(
@@ -183,7 +187,8 @@ def make_results():
         confir.rate_preferences(votes, replicates=99, rng=1).pairs(),
         confir.rate_preferences(sided, replicates=99, rng=1).effects,
         confir.plan_votes(votes),
-        confir.share_sequence({"left": "ab", "right": "ba", "winner": "aa"}),
+        confir.judge_target(scores, {"AP": 0.4}),
+        share_sequence({"left": "ab", "right": "ba", "winner": "aa"}),
         confir.correct_judgements(
             judges[1],
             runs,

@@ -205,6 +205,10 @@ VERBS = {
             confir.compare_runs(s, baseline="a", replicates=199, rng=1), "AP", margin=0.1
         ),
     ),
+    "judge_target": (
+        need_of(confir.judge_target),
+        lambda s: confir.judge_target(s, dict.fromkeys(s.measures, 0.4)),
+    ),
     "history of candidates": (need_of(confir.compare_runs), lambda s: look(s, "candidates")),
     "history of topics": (
         (need_of(confir.compare_runs), Knowledge.VALUES),

@@ -3,6 +3,7 @@
 import itertools
 import re
 import warnings
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -68,7 +69,7 @@ def means(scores):
 
 
 RUNS = {name: {"score": mean} for name, mean in MEANS.items()}
-READ = {
+READ: dict[str, Any] = {
     "an id and a column per run": (wide(), RUNS),
     "the text of topics beside their ids": (wide().assign(question=["a b", "c d", "e f"]), RUNS),
     "a number of the item": (wide().assign(num_docs=[3, 1, 2], latency_ms=[0.5, 0.25, 0.1]), RUNS),

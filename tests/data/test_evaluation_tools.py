@@ -14,6 +14,7 @@ import confir
 from confir.data.sampling_designs.topic_groups import read_topic_groups
 from confir.errors import ConfirError, ConfirWarning, FormatError, InputWarning, ReadingWarning
 from foreign_files import SCORES
+from requirements import required
 
 FILES = Path(__file__).parents[1] / "intake" / "files"
 
@@ -228,3 +229,14 @@ def test_a_name_of_a_measure_may_be_that_of_a_column(tmp_path):
     for case, name in zip(held["testCases"], ["topic", "run"] * 3, strict=False):
         case["metricsData"] = [{"name": name, "score": 0.5}]
     assert read_quietly(put(tmp_path, "run.json", held)).measures == ("topic", "run")
+
+
+def test_frames_of_trulens_name_the_versions_of_an_app():
+    pandas = required("pandas")
+    frame = pandas.read_csv(FILES / "trulens-records.csv")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConfirWarning)
+        scores = confir.as_scores(frame)
+    assert scores.runs == ("base", "rerank")
+    whole = read_quietly(FILES / "trulens-records.csv")
+    np.testing.assert_allclose(scores.mean(), whole.mean())

@@ -9,14 +9,13 @@ import pytest
 import confir
 from confir.cli import start
 from confir.data import experiment as experiment_module
+from confir.data import trec
 from confir.data.exclusions import Exclusions
 from confir.data.formats import run_tables
 from confir.data.long_tables import documents_by_topic
+from confir.data.ranked_lists.stored_lists import StoredLists
 from confir.data.sampling_designs.judged_scores import JudgedScores
 from confir.data.sampling_designs.sampled_document_scores import SampledScores
-from confir.data.scanning import list_reader
-from confir.data.scanning.scan_kernels import load_kernels
-from confir.data.scanning.stored_lists import StoredLists
 from confir.errors import (
     FormatError,
     InputWarning,
@@ -24,7 +23,7 @@ from confir.errors import (
     TopicMismatchError,
     UnknownTopicWarning,
 )
-from requirements import missing_requirement, required
+from requirements import required
 
 MEASURES = ["AP", "nDCG@5", "R@10", "P@3", "Bpref", "Judged@5"]
 TOPICS = [f"t{number}" for number in range(12)]
@@ -81,17 +80,12 @@ def give_objects(_, qrels, runs, __):
     return qrels, runs
 
 
-def give_files(folder, qrels, runs, monkeypatch):
-    monkeypatch.setattr(list_reader, "COLD_BREAK_EVEN", 1 << 40)
-    monkeypatch.setattr(list_reader, "WARM_BREAK_EVEN", 1 << 40)
+def give_files(folder, qrels, runs, _):
     return write_trec(folder, qrels, runs)
 
 
-def give_scanned_files(folder, qrels, runs, monkeypatch):
-    if load_kernels() is None:
-        missing_requirement("no numba; `make test` installs it")
-    monkeypatch.setattr(list_reader, "COLD_BREAK_EVEN", 0)
-    monkeypatch.setattr(list_reader, "WARM_BREAK_EVEN", 0)
+def give_files_to_read_by_line(folder, qrels, runs, monkeypatch):
+    monkeypatch.setattr(trec, "read_lines", lambda *_: None)
     return write_trec(folder, qrels, runs)
 
 
@@ -120,7 +114,7 @@ def give_parquet(folder, qrels, runs, monkeypatch):
     return str(folder / "qrels"), str(folder / "runs")
 
 
-GIVEN = [give_objects, give_files, give_scanned_files, give_json, give_parquet]
+GIVEN = [give_objects, give_files, give_files_to_read_by_line, give_json, give_parquet]
 
 
 @pytest.mark.parametrize("give", GIVEN, ids=[one.__name__[5:] for one in GIVEN])
@@ -140,15 +134,15 @@ def test_scores_are_those_of_files_that_never_had_the_documents(
     np.testing.assert_array_equal(found.select(run=["a", "b"]).values, expected.values)
 
 
-@pytest.mark.parametrize("scanned", [False, True])
+@pytest.mark.parametrize("by_line", [False, True])
 @pytest.mark.parametrize("held_size", [0, 1 << 40])
 @pytest.mark.filterwarnings("ignore::confir.errors.InputWarning")
 def test_whole_lists_are_those_of_files_that_never_had_the_documents(
-    tmp_path, monkeypatch, scanned, held_size
+    tmp_path, monkeypatch, by_line, held_size
 ):
     monkeypatch.setattr(experiment_module, "_HELD_SIZE", held_size)
     qrels, runs, excluded = make_collection()
-    give = give_scanned_files if scanned else give_files
+    give = give_files_to_read_by_line if by_line else give_files
     (tmp_path / "whole").mkdir()
     (tmp_path / "left").mkdir()
     named = {topic: {*documents} for topic, documents in excluded.items()}
@@ -165,9 +159,7 @@ def test_whole_lists_are_those_of_files_that_never_had_the_documents(
     lists, expected = (
         one.lists_by_topic().of_topics(0, len(one.qrels.topics)) for one in (whole, plain)
     )
-    assert isinstance(whole.kept["lists"], StoredLists) == (
-        held_size == 0 and load_kernels() is not None
-    )
+    assert isinstance(whole.kept["lists"], StoredLists) == (held_size == 0)
     assert lists.runs == expected.runs
     for place in range(len(lists.runs)):
         assert lists.run(place).to_dict() == expected.run(place).to_dict()
@@ -227,7 +219,7 @@ def test_documents_with_the_id_of_their_topic_are_warned_of_where_nothing_is_sai
 def test_whole_lists_warn_of_documents_with_the_id_of_their_topic(tmp_path, monkeypatch, held_size):
     monkeypatch.setattr(experiment_module, "_HELD_SIZE", held_size)
     qrels, runs, _ = make_collection()
-    given = give_scanned_files(tmp_path, qrels, runs, monkeypatch)
+    given = give_files(tmp_path, qrels, runs, monkeypatch)
     with pytest.warns(InputWarning, match="for 12 of 12 topics, and so does 1 more run"):
         confir.Experiment(*given).lists_by_topic()
 

@@ -14,7 +14,7 @@ from confir.data.formats.entries import COLUMNS
 from confir.data.formats.format_list import FORMATS
 from confir.data.formats.run_metadata import read_metadata
 from confir.data.formats.sources import as_runs, recognise
-from confir.data.formats.trec_files import TREC
+from confir.data.trec import TREC
 from confir.errors import ConfirError, FormatError, InputWarning, UnreadableError
 from confir.studies.judgements.judges import gather_judges
 from foreign_files import (

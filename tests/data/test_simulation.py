@@ -7,7 +7,7 @@ import pytest
 
 from confir.data.formats.runs_and_qrels import read_qrels, read_run
 from confir.data.qrels import Qrels, subtopic_judgements
-from confir.data.ranked_lists.rankings import JudgedPositions, stack_rankings
+from confir.data.ranked_lists.rankings import stack_rankings
 from confir.data.run import Run, build_run
 from confir.data.simulation import (
     Collection,
@@ -18,6 +18,7 @@ from confir.data.simulation import (
 )
 from confir.errors import InvalidValueError, UnreadableError
 from confir.measures.parsing import parse_measure
+from judged_positions import JudgedPositions
 
 
 @pytest.fixture(scope="module")

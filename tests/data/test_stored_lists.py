@@ -16,15 +16,16 @@ from confir.data import experiment as experiments_of_files
 from confir.data.experiment import Experiment
 from confir.data.formats.format import RunSource
 from confir.data.formats.runs_and_qrels import read_qrels
+from confir.data.long_tables import spill_folder
+from confir.data.ranked_lists import stored_lists
 from confir.data.ranked_lists.held_lists import HeldLists
+from confir.data.ranked_lists.list_reader import read_lists
+from confir.data.ranked_lists.stored_lists import StoredLists, store_lists
 from confir.data.ranked_lists.tied_lists import count_ties
-from confir.data.scanning import stored_lists
-from confir.data.scanning.list_reader import read_lists
-from confir.data.scanning.stored_lists import StoredLists, store_lists
 from confir.measures import evaluation, worker_evaluation
 from confir.measures.evaluation import evaluate, evaluate_lists
 from confir.studies.data_quality.data_quality import inspect_lists
-from run_files import experiments, fuzz, lists, make_qrels, scan_options, write
+from run_files import experiments, fuzz, lists, make_qrels, read_in, ways_to_read, write
 
 QRELS = make_qrels({t: {"doc3": 1, "doc17": 0, "doc39": -1, "no": 2, "a b": 1} for t in "123"})
 
@@ -96,18 +97,20 @@ def test_lists_of_real_runs_are_stored_as_they_are_held(real_data, qrels, runs, 
 
 @pytest.mark.filterwarnings("ignore::confir.errors.IdenticalIdWarning")
 @fuzz
-@given(experiment=experiments(), how=scan_options)
+@given(experiment=experiments(), how=ways_to_read)
 def test_lists_of_every_valid_file_are_stored_as_they_are_held(tmp_path, experiment, how):
     qrels, content = experiment
     sources = [write(tmp_path, content), write(tmp_path, lists(), "other.run")]
-    assert_same_lists(store_lists(qrels, sources, **how), read_lists(qrels, sources))
+    with read_in(**how):
+        assert_same_lists(store_lists(qrels, sources), read_lists(qrels, sources))
 
 
 @pytest.mark.parametrize("block_size", [300, 1 << 20])
 def test_topics_may_stand_in_any_order_and_be_missing_or_unknown(tmp_path, block_size):
     one, other = lists("312", length=40), lists("92", length=30)
     sources = [write(tmp_path, one, "one.run"), write(tmp_path, other, "other.run")]
-    stored = store_lists(QRELS, sources, block_size=block_size, threads=3)
+    with read_in(compiled=False, streamed=True, block_size=block_size):
+        stored = store_lists(QRELS, sources)
     held = read_lists(QRELS, sources)
     assert stored.unknown == ((), ("9",))
     assert stored.depth.tolist() == [[40, 40, 40], [0, 30, 0]]
@@ -139,15 +142,10 @@ def test_documents_tied_in_single_precision_are_counted_as_such(tmp_path):
         assert inspect_lists(read(QRELS, [source])).tied.tolist() == [0.5]
 
 
-def test_files_in_other_formats_are_not_stored(tmp_path):
-    bad = write(tmp_path, ['{"1": {"d": 1.0}}'], "run.json")
-    assert store_lists(QRELS, [bad]) is None
-    assert store_lists(QRELS, [write(tmp_path, lists(), "good.run"), bad]) is None
-
-
-def test_without_numba_nothing_is_stored(tmp_path, monkeypatch):
-    monkeypatch.setattr(stored_lists, "load_kernels", lambda: None)
-    assert store_lists(QRELS, [write(tmp_path, lists())]) is None
+def test_files_in_other_formats_are_stored_too(tmp_path):
+    odd = write(tmp_path, ['{"1": {"doc3": 1.0, "new": 2.0}, "9": {"d": 1.0}}'], "run.json")
+    sources = [write(tmp_path, lists(), "good.run"), odd]
+    assert_same_lists(store_lists(QRELS, sources), read_lists(QRELS, sources))
 
 
 @pytest.fixture
@@ -190,7 +188,7 @@ def test_lists_are_held_where_the_disk_has_no_room(tmp_path, monkeypatch):
     def fail(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(stored_lists._ListFiles, "append", fail)
+    monkeypatch.setattr(stored_lists._StoredColumn, "append", fail)
     shown = []
     found = Experiment(QRELS, sources).lists_by_topic(shown.append)
     assert isinstance(found, HeldLists)
@@ -198,10 +196,17 @@ def test_lists_are_held_where_the_disk_has_no_room(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("few_are_held")
-def test_progress_counts_each_run_once(tmp_path):
-    content = [lists(length=50), lists(length=50), ['{"1": {"d": 1.0}}'], lists(length=5)]
-    names = ["a.run", "b.run", "c.json", "d.run"]
-    paths = [write(tmp_path, *one).path for one in zip(content, names, strict=True)]
+def test_progress_counts_each_run_once(tmp_path, monkeypatch):
+    paths = [write(tmp_path, lists(length=50), f"{n}.run").path for n in range(4)]
+    add, calls = spill_folder.DistinctKeys.add, []
+
+    def fail_late(keys, *arguments):
+        calls.append(1)
+        if len(calls) == 3:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        add(keys, *arguments)
+
+    monkeypatch.setattr(spill_folder.DistinctKeys, "add", fail_late)
     shown = []
     found = Experiment(QRELS, paths).lists_by_topic(shown.append)
     assert isinstance(found, HeldLists)
@@ -212,12 +217,10 @@ def test_progress_counts_each_run_once(tmp_path):
 ON_A_FULL_DISK = """
 import resource, sys
 from confir.data import experiment
-from confir.data.scanning.scan_kernels import load_kernels
-from confir.data.scanning.stored_lists import StoredLists
+from confir.data.ranked_lists.stored_lists import StoredLists
 from confir.measures.evaluation import evaluate_lists
 
 experiment._HELD_SIZE = 0
-load_kernels()  # which may be put into numba's cache
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), int(sys.argv[3])))
 given = experiment.Experiment(*sys.argv[1:3], ["AP"])
 mean = evaluate_lists(given).mean().sum()

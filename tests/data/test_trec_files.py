@@ -19,14 +19,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import confir
+from confir.data import trec, trec_lines
 from confir.data.files import name_from_path, read_bytes, text_bytes
-from confir.data.formats import trec_files, trec_lines
 from confir.data.formats.format import RunSource
 from confir.data.formats.runs_and_qrels import read_qrels, read_run, write_qrels, write_run
 from confir.data.formats.sources import find_runs
-from confir.data.formats.trec_lines import read_intents
 from confir.data.qrels import build_qrels
 from confir.data.run import build_run
+from confir.data.trec_lines import read_intents
 from confir.errors import (
     ConfirError,
     FormatError,
@@ -597,7 +597,7 @@ def test_any_run_is_read_whatever_its_layout(scratch, data):
     expected = {}
     for (topic, docid), score in entries.items():
         expected.setdefault(topic, {})[docid] = score
-    with mock.patch.object(trec_files, "SPLIT_SIZE", data.draw(st.sampled_from([1, 40, 1 << 16]))):
+    with mock.patch.object(trec, "BLOCK_SIZE", data.draw(st.sampled_from([1, 40, 1 << 16]))):
         run = read_run(scratch)
     assert run.to_dict() == expected
     for topic in run:
@@ -612,7 +612,7 @@ def test_any_qrels_are_read_whatever_their_layout(scratch, data):
     entries = data.draw(JUDGEMENTS)
     rows = [(*key, str(gain)) for key, gain in entries.items()]
     scratch.write_bytes(data.draw(laid_out(rows)))
-    with mock.patch.object(trec_files, "SPLIT_SIZE", data.draw(st.sampled_from([1, 40, 1 << 16]))):
+    with mock.patch.object(trec, "BLOCK_SIZE", data.draw(st.sampled_from([1, 40, 1 << 16]))):
         qrels = read_qrels(scratch)
     topics = qrels.document_topics[qrels.judged_documents].tolist()
     read = {
@@ -789,35 +789,33 @@ def test_any_bytes_are_read_as_the_definition_says_or_refused_as_qrels(scratch, 
         assert qrels.to_dict() == expected
 
 
-@settings(max_examples=at_most(300))
-def regular_qrels(content):
-    return build_qrels(*trec_files._regular_judgements(content), path="x")
+def qrels_by_block(content):
+    judged = trec.judgements_by_block(content)
+    return None if judged is None else build_qrels(*judged, path="x")
 
 
 def qrels_by_line(content):
     return build_qrels(*trec_lines.judgements_by_line(content, "x"), path="x")
 
 
+@settings(max_examples=at_most(300))
 @given(st.data())
 def test_reading_by_block_and_by_line_agree(data):
     """The quick way gives up or is right: what it reads, the reading by line reads the same."""
     kind = data.draw(st.sampled_from(["run", "qrels"]))
-    content = read_or_refuse(text_bytes, data.draw(mutated(kind)), "x")
+    whole = data.draw(mutated(kind))
+    content = read_or_refuse(text_bytes, whole, "x")
     if content is None:
         return
     arguments = ("x", None, "tag") if kind == "run" else ()
     same = same_runs if kind == "run" else same_qrels
-    by_block, by_line = trec_files._read_regular_run, trec_lines.read_run_by_line
+    by_block, by_line = trec.run_by_block, trec_lines.read_run_by_line
     if kind == "qrels":
-        by_block, by_line = regular_qrels, qrels_by_line
+        by_block, by_line = qrels_by_block, qrels_by_line
     size = data.draw(st.sampled_from([1, 20, 1 << 16]))
-    with mock.patch.object(trec_files, "SPLIT_SIZE", size):
-        try:
-            quick = read_or_refuse(by_block, content, *arguments)
-        except trec_files._IrregularError:
-            return
+    with mock.patch.object(trec, "BLOCK_SIZE", size):
+        quick = read_or_refuse(by_block, whole, *arguments)
     careful = read_or_refuse(by_line, content, *arguments)
-    assert (quick is None) == (careful is None)
     assert quick is None or same(quick, careful)
 
 
@@ -825,9 +823,9 @@ def test_reading_by_block_and_by_line_agree(data):
 def test_regular_files_are_read_by_block(layout):
     """Or all of this would only ever test the reading by line."""
     content = LAYOUTS[layout](RUN)
-    assert trec_files._read_regular_run(content, "x", None, "file").to_dict() == RUN_READ
+    assert trec.run_by_block(content, "x", None, "file").to_dict() == RUN_READ
     content = LAYOUTS[layout](QRELS)
-    assert regular_qrels(content).to_dict() == QRELS_READ
+    assert qrels_by_block(content).to_dict() == QRELS_READ
 
 
 def real_files(folder, pattern):
@@ -894,7 +892,7 @@ def test_real_runs_are_read_alike_by_block_and_by_line(real_data, name):
     path = real_data / name
     path = min(path.iterdir()) if path.is_dir() else path
     content = read_bytes(path)
-    by_block = trec_files._read_regular_run(content, "x", None, "tag")
+    by_block = trec.run_by_block(content, "x", None, "tag")
     assert same_runs(by_block, trec_lines.read_run_by_line(content, "x", None, "tag"))
     assert os.path.getsize(path) > 1000
 
@@ -935,10 +933,13 @@ def test_a_fault_at_the_start_of_a_large_run_does_not_wait_for_the_rest(
     tmp_path, monkeypatch, fault
 ):
     path = tmp_path / "large.run"
-    path.write_text("1 Q0 d1 1 0.5 t\n" + fault + "1 Q0 d3 3 0.1 t\n" * 300_000)
-    monkeypatch.setattr("confir.data.formats.trec_files._read_regular_run", None)
+    more = (f"{n // 100} Q0 d{n} 3 0.1 t\n" for n in range(200, 100_000))
+    path.write_text("1 Q0 d1 1 0.5 t\n" + fault + "".join(more))
+    read, sizes = trec.read_lines, []
+    monkeypatch.setattr(trec, "read_lines", lambda block: sizes.append(len(block)) or read(block))
     with pytest.raises(FormatError, match=r"large\.run:2: "):
         read_run(path)
+    assert sum(sizes) < 2 * trec.BLOCK_SIZE
 
 
 def test_a_topic_named_like_an_empty_object_is_no_json(tmp_path):

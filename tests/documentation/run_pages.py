@@ -319,9 +319,9 @@ def get_ready() -> None:
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
     from confir.data import simulation
-    from confir.data.scanning.scan_kernels import load_kernels
+    from confir.data.trec_kernel import load_kernel
 
-    load_kernels()
+    load_kernel()
     simulation.sample_collection = functools.cache(simulation.sample_collection)
     simulation.sample_collection()
     with contextlib.suppress(ImportError):  # of altair: there are no pages then

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from confir.data.experiment import Experiment
-from confir.data.scanning.list_reader import read_lists
+from confir.data.ranked_lists.list_reader import read_lists
 from confir.errors import (
     InputWarning,
     InvalidValueError,
@@ -75,7 +75,7 @@ def test_options_are_those_of_evaluate(options):
 
 @pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")
 def test_ties_in_single_precision_change_the_ranks():
-    ranked = read_lists(QRELS, RUNS).in_single_precision()
+    ranked = read_lists(QRELS, RUNS, tie_precision="single")
     for options in ({}, {"depth": 1}):
         expected = evaluate(QRELS, RUNS, ["AP", "RR"], tie_precision="single", **options)
         found = from_lists(QRELS, RUNS, ["AP", "RR"], tie_precision="single", **options)

@@ -16,7 +16,7 @@ from confir.data.formats.sources import find_run_datasets
 from confir.data.long_tables import documents_by_topic, spill_folder
 from confir.data.long_tables.arrow_documents import RowColumns, qrels_of_rows, rank_rows
 from confir.data.long_tables.documents_by_topic import ParquetRows
-from confir.data.ranked_lists.rankings import JudgedPositions, stack_rankings
+from confir.data.ranked_lists.rankings import stack_rankings
 from confir.errors import (
     FormatError,
     InvalidValueError,
@@ -24,6 +24,7 @@ from confir.errors import (
     TopicWarning,
     UnreadableError,
 )
+from judged_positions import JudgedPositions
 from parquet_datasets import in_memory, make_rows, qrels_table, run_table, write_folder
 from requirements import ON_LINUX, required
 from strategies import at_most

@@ -130,6 +130,35 @@ def test_there_is_none_where_no_t_quantile_decides_or_many_pairs_are_compared(ho
     assert np.isnan(steps.topics).all()
 
 
+@pytest.mark.parametrize(("topics", "runs", "said"), [(12, 3, False), (12, 2, True), (13, 3, True)])
+def test_families_on_few_topics_in_which_sign_flips_decide_as_well_have_none(topics, runs, said):
+    scores = scores_of(pilot([0.0, 0.05, -0.05][:runs], topics=topics)[0])
+    steps = next_steps(confir.compare_runs(scores, baseline="a"))
+    assert np.isnan(steps.topics).all() != said
+    lead = confir.find_best(scores).lead_sentence()
+    assert bool(lead) is said
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.SmallSampleWarning")
+@pytest.mark.parametrize(("clusters", "said"), [(8, False), (20, True)])
+def test_topics_of_few_clusters_have_none_and_of_others_need_further_ones(clusters, said):
+    values = pilot([0.0, 0.1], topics=40)[0]
+    names = [f"t{i}" for i in range(40)]
+    table = {
+        run: {"s": dict(zip(names, own, strict=True))}
+        for run, own in zip("ab", values.T.tolist(), strict=True)
+    }
+    design = {"topic": names, "cluster": [f"c{i % clusters}" for i in range(40)]}
+    scores = confir.as_scores(table).with_design(design)
+    compared = confir.compare_runs(scores, baseline="a")
+    sentences = (
+        next_step_sentence(compared, next_steps(compared), 0),
+        confir.find_best(scores).lead_sentence(),
+    )
+    for sentence in sentences:
+        assert ("more, in further clusters)" in sentence or "times as many" in sentence) is said
+
+
 @pytest.mark.filterwarnings("ignore::confir.errors.DegenerateSampleWarning")
 def test_significant_and_identical_runs_have_none():
     values = pilot([0.0, 3.0])[0]
@@ -138,7 +167,7 @@ def test_significant_and_identical_runs_have_none():
     assert sorted(compared.verdict.ravel()) == ["better", "identical"]
     assert np.isnan(next_steps(compared).topics).all()
     record = compared.to_records()[0]
-    assert record["detectable"] is None or math.isnan(record["detectable"])
+    assert record["detectable"] is None
 
 
 def test_a_measure_in_the_unit_interval_has_no_larger_difference():
@@ -163,7 +192,7 @@ def test_repeats_limit_what_topics_can_show():
     said = next_step_sentence(compared, next_steps(compared), 0)
     assert "no number of topics with as few repeats would show it" in said
     (record,) = compared.to_records()
-    assert math.isnan(record["topics_needed"])
+    assert record["topics_needed"] is None
 
 
 def test_votes_have_none():
@@ -247,6 +276,6 @@ def test_records_have_it_and_the_schema_knows_it():
     (record,) = confir.compare_runs(scores_of(pilot([0.0, 0.3])[0]), baseline="a").to_records()
     assert record["detectable"] == pytest.approx(0.55, abs=0.15)
     assert record["topics_needed"] > TOPICS
-    assert math.isnan(record["topics_needed_high"])
+    assert record["topics_needed_high"] is None
     for name in ("detectable", "topics_needed", "topics_needed_high"):
         assert f'"{name}"' in schema_text()

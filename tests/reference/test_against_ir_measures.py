@@ -11,10 +11,10 @@ import pytest
 
 import confir
 from confir.data.formats.runs_and_qrels import read_qrels, read_run
-from confir.data.ranked_lists.rankings import JudgedPositions
 from confir.errors import ConfirError, MissingTopicWarning, TopicWarning
 from confir.measures.foreign_measures import FOREIGN_MEASURES
 from confir.measures.parsing import parse_measure
+from judged_positions import JudgedPositions
 from reference.plain_foreign_measures import PLAIN
 from requirements import missing_requirement
 

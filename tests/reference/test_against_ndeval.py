@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from confir.data.formats.runs_and_qrels import read_qrels, read_run
 from confir.data.qrels import build_qrels, subtopic_judgements
-from confir.data.ranked_lists.rankings import JudgedPositions, stack_rankings
+from confir.data.ranked_lists.rankings import stack_rankings
 from confir.measures.parsing import parse_measure
+from judged_positions import JudgedPositions
 from strategies import Collection, as_run, collections, examples
 
 NAMES = {"alpha-nDCG": "alpha_nDCG", "ERR-IA": "ERR_IA", "nERR-IA": "nERR_IA"}

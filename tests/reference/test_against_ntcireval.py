@@ -17,8 +17,8 @@ from pyNTCIREVAL.metrics import AP, ERR, RBP, MSnDCG, QMeasure, nERR
 
 import confir
 from confir.data.formats.runs_and_qrels import read_qrels, read_run
-from confir.data.ranked_lists.rankings import JudgedPositions
 from confir.measures.parsing import parse_measure
+from judged_positions import JudgedPositions
 from strategies import collections, examples
 
 GMAX = 5

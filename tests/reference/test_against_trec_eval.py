@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 import confir
 from confir.data.formats.runs_and_qrels import read_qrels, read_run
 from confir.data.qrels import build_qrels
-from confir.data.ranked_lists.rankings import JudgedPositions, stack_rankings
+from confir.data.ranked_lists.rankings import stack_rankings
 from confir.data.run import build_run
 from confir.measures.parsing import parse_measure
+from judged_positions import JudgedPositions
 from strategies import DOCIDS, examples
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)

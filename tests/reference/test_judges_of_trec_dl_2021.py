@@ -57,3 +57,23 @@ def test_a_weak_model_changes_more(folder):
     assert found.tau[0, 0] == pytest.approx(0.792, abs=0.03)
     assert found.lost[0, 0] > found.significant[0, 0] / 3
     assert "gains" in found.runs.effect
+
+
+def test_labels_of_nist_and_umbrela_agree_as_their_qrels_do(folder):
+    nist, model = (
+        confir.read_qrels(folder / f"qrels.{name}.txt").to_dict()
+        for name in ("nist", "umbrela-gpt4")
+    )
+    rows = [(t, d, g, model[t][d]) for t, own in nist.items() for d, g in own.items()]
+    names = ("topic", "item", "human", "judge")
+    labels = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    found = confir.measure_agreement(labels=labels, replicates=499, rng=1)
+    qrels = confir.measure_agreement({"human": nist, "judge": model}, replicates=499, rng=1)
+    assert (found.items[0], found.topics) == (10828, 53)
+    assert found.same_label[0] == pytest.approx(qrels.same_grade[0])
+    for name in ("kappa", "weighted_kappa", "krippendorff_alpha"):
+        for end in ("", "_low", "_high"):
+            np.testing.assert_allclose(getattr(found, name + end), getattr(qrels, name + end))
+    np.testing.assert_array_equal(found.confusion.documents, qrels.confusion.documents)
+    # UMBRELA passes documents that NIST's assessors do not: it is lenient
+    assert found.bias_low[0] > 0.2

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from confir.data.formats.runs_and_qrels import read_qrels, read_run
-from confir.data.ranked_lists.rankings import JudgedPositions, stack_rankings
+from confir.data.ranked_lists.rankings import stack_rankings
 from confir.measures.parsing import parse_measure
+from judged_positions import JudgedPositions
 from reference.plain_measures import PlainList, rank_biased_precision
 
 # NIST's RBP takes half a gain for the lower of the two levels.

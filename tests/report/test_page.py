@@ -21,7 +21,7 @@ from confir.cli.start import warnings_at_the_end
 from confir.data import experiment as experiment_module
 from confir.data.experiment import Experiment
 from confir.data.ranked_lists import held_lists
-from confir.data.scanning.stored_lists import StoredLists
+from confir.data.ranked_lists.stored_lists import StoredLists
 from confir.data.scores import Scores
 from confir.data.simulation import write_collection
 from confir.errors import (

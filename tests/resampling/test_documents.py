@@ -7,8 +7,8 @@ from scipy import stats
 
 from confir.data.ids import Docids
 from confir.data.qrels import build_qrels
+from confir.data.ranked_lists.list_reader import read_lists
 from confir.data.run import build_run
-from confir.data.scanning.list_reader import read_lists
 from confir.errors import (
     InvalidValueError,
     TopicMismatchError,

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import confir
-from confir.data.ranked_lists.rankings import JudgedPositions
 from confir.data.scores import Scores
 from confir.errors import (
     DegenerateSampleWarning,
@@ -21,6 +20,7 @@ from confir.errors import (
 from confir.resampling.replicates import draw_topics
 from confir.studies.bias_variance.bias_variance import decompose_error
 from confir.studies.bias_variance.robustness import measure_robustness
+from judged_positions import JudgedPositions
 from samples import short_sample
 
 FEW = {"replicates": 999, "rng": 1}

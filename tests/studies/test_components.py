@@ -405,9 +405,10 @@ def test_the_chart_of_components_is_a_valid_picture():
     from xml.etree import ElementTree as ET
 
     from confir.report.chart_files import chart_bytes
+    from confir.report.result_chart import specification
 
     scores = make_scores(simulate(1)[:, 0].T, "abcdef")
-    drawn = confir.chart(confir.decompose_scores(scores, topics=[10, 1000]))
+    drawn = specification(confir.decompose_scores(scores, topics=[10, 1000]))
     picture = ET.fromstring(chart_bytes(drawn, ".svg"))  # noqa: S314 - our own picture
     texts = [element for element in picture.iter() if element.tag.endswith("}text")]
     assert any(not element.text for element in texts)

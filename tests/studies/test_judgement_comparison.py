@@ -7,7 +7,13 @@ import pytest
 from scipy import stats
 
 import confir
-from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, UnknownNameError
+from confir.errors import (
+    ConfirWarning,
+    InvalidValueError,
+    TopicMismatchError,
+    TopicWarning,
+    UnknownNameError,
+)
 from confir.resampling.replicates import draw_topics, own_seed
 from confir.studies.judgements.judge_effects import gain_limits
 from confir.studies.judgements.judge_variance import split_variance
@@ -323,3 +329,50 @@ def test_tau_has_an_interval_where_no_single_topic_changes_it():
     """The jackknife sees no variance in the order of a few runs; the bootstrap does."""
     found = compare(runs=RUNS[:3])
     assert (found.tau_low < found.tau).any()
+
+
+def repeated_runs(seed=5):
+    """Three systems of four repeats each, which differ by noise in the scores of documents."""
+    rng = np.random.default_rng(seed)
+    runs = {}
+    for run in RUNS[:3]:
+        for repeat in range(1, 5):
+            runs[f"{run.name}@{repeat}"] = {
+                topic: {
+                    d: x + rng.normal(0, 0.3 * np.std(list(own.values()))) for d, x in own.items()
+                }
+                for topic, own in run.to_dict().items()
+            }
+    return runs
+
+
+def test_with_repeats_systems_are_compared_by_the_means_of_their_repeats():
+    runs = repeated_runs()
+    found = compare(runs=runs, repeats=True)
+    systems = {
+        name: confir.evaluate(JUDGES[name], runs, MEASURES).with_repeats()
+        for name in ("people", "model")
+    }
+    people, model = systems["people"], systems["model"]
+    assert found.runs.runs == people.runs == tuple(run.name for run in RUNS[:3])
+    assert found.repeats == (4, 4, 4)
+    np.testing.assert_array_equal(found.run_pairs, [[3, 3]])
+    np.testing.assert_allclose(found.bias[0], np.mean(model.mean() - people.mean(), axis=0))
+    for m, measure in enumerate(MEASURES):
+        both = people.mean()[:, m], model.mean()[:, m]
+        assert found.tau[0, m] == pytest.approx(stats.kendalltau(*both).statistic)
+        decided = confir.compare_runs(people.select(measure=measure), replicates=199, rng=1).verdict
+        assert found.significant[0, m] == np.isin(decided, ("better", "worse")).sum()
+    interval = confir.confidence_interval(people)
+    np.testing.assert_allclose(found.runs.reference_low[0], interval.low)
+    assert "3 systems, each the mean of 4 repeats" in str(found)
+
+
+def test_runs_that_are_all_named_as_repeats_are_compared_with_a_warning():
+    with pytest.warns(ConfirWarning, match="12 runs are named as repeats of 3 systems"):
+        found = compare(runs=repeated_runs())
+    assert found.run_pairs.tolist() == [[66, 66]]
+    with pytest.raises(InvalidValueError, match="names no repeat"):
+        compare(repeats=True)
+    with pytest.raises(InvalidValueError, match="repeats is 1"):
+        compare(repeats=1)

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from chart_labels import records_of
 from confir.data.effect_files import Group
 from confir.errors import DegenerateSampleWarning, InvalidValueError, UnknownNameError
-from confir.report.result_chart import chart
+from confir.report.result_chart import specification
 from confir.studies.meta_analysis.meta_analysis import pool_effects, pool_models
 from confir.studies.meta_analysis.models import MODELS
 from confir.studies.meta_analysis.table import (
@@ -209,8 +210,8 @@ def test_stouffer_has_an_adjusted_p_value():
 def test_charts_show_the_intervals_that_hold_together(runs):
     groups = against(runs)
     pooled = pool_effects(*effects_of(groups), groups=groups)
-    drawing = chart(pooled).to_dict()
-    rows = [row for part in drawing["datasets"].values() for row in part]
+    drawing = specification(pooled)
+    rows = records_of(drawing)
     shown = [row["low"] for row in rows if row.get("kind", "pooled") == "pooled"]
     assert sorted(shown) == pytest.approx(sorted(pooled.simultaneous_low))
     assert "simultaneous 95% interval" in str(drawing)

@@ -25,7 +25,7 @@ def sample(tmp_path_factory):
 
 def test_processes_with_an_empty_cache_of_kernels_do_not_disturb_each_other(sample, tmp_path):
     code = (
-        "from confir.data.scanning.scan_kernels import load_kernels; load_kernels();"
+        "from confir.data.trec_kernel import load_kernel; assert load_kernel();"
         "from confir.intervals.count_kernels import compile_kernels; assert compile_kernels();"
         "from confir.cli import main; main()"
     )

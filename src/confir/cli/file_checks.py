@@ -209,3 +209,12 @@ def check_drawing() -> None:
     if find_spec("vl_convert") is None:  # without the time that importing it takes
         raise MissingDependencyError("vl-convert-python", "saving charts", "report")
     check_address_space()
+
+
+def check_junit(path: str) -> None:
+    """Raise before any work where a gate could not be written as JUnit XML."""
+    if not path.lower().endswith(".xml"):
+        raise InvalidValueError(
+            f"{path}: the gate is written as JUnit XML; expected a name such as gate.xml"
+        )
+    check_folder(path)

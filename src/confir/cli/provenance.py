@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -45,6 +45,37 @@ def _describe(path: str) -> dict[str, Any]:
             return {"path": path, "bytes": stream.tell(), "sha256": digest}
     except OSError as error:
         raise UnreadableError(f"{path}: cannot be read ({error.strerror or error})") from None
+
+
+def unlike_origins(paths: Sequence[str]) -> list[str]:
+    """Return in sentences how the origins of tables differ, as far as files beside them say it.
+
+    Tables of other qrels, or of another version of confir, may differ for that reason alone.
+    """
+    origins: dict[str, dict[str, Any]] = {}
+    for path in paths:
+        with suppress(OSError, ValueError), open(f"{path}{ENDING}", "rb") as stream:
+            held = json.load(stream)
+            if isinstance(held, dict):
+                origins[path] = held
+    found = []
+    for what, read in (("qrels", _first_digest), ("confir", lambda one: one.get("confir"))):
+        known = {path: read(one) for path, one in origins.items()}
+        values = [value for value in known.values() if value is not None]
+        if len(set(values)) > 1:
+            named = ", ".join(f"{path}: {str(value)[:12]}" for path, value in known.items())
+            kind = "other qrels" if what == "qrels" else "other versions of confir"
+            found.append(f"The tables were computed with {kind} ({named}).")
+    return found
+
+
+def _first_digest(origin: dict[str, Any]) -> str | None:
+    """Return the digest of the qrels of a table: the first file that its command read, if not a table."""
+    inputs = origin.get("inputs")
+    if "--scores" in str(origin.get("command")) or not isinstance(inputs, list) or not inputs:
+        return None
+    digest = inputs[0].get("sha256") if isinstance(inputs[0], dict) else None
+    return digest if isinstance(digest, str) else None
 
 
 @dataclass

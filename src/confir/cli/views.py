@@ -30,7 +30,7 @@ class View(NamedTuple):
     records
         The kind of its records in the schema.
     paired
-        Their kind with a baseline, where that differs.
+        Their kind with a baseline, or with labels in place of runs, where that differs.
     needs
         Parameters that must be given with it.
     lacks

@@ -179,7 +179,7 @@ class Experiment:
     def lists(self, progress: Callable[[int], None] | None = None) -> HeldLists:
         """Return the whole lists of all runs; ``progress`` is called with 1 after each run."""
         from confir.data.ranked_lists.held_lists import HeldLists
-        from confir.data.scanning.list_reader import read_source_lists
+        from confir.data.ranked_lists.list_reader import read_source_lists
 
         as_function("progress", progress)
         held = self.kept.get("lists")
@@ -200,7 +200,7 @@ class Experiment:
         files = [one for one in self.sources if isinstance(one, RunSource)]
         if not self.is_in_files or sum(one.content_size() for one in files) <= _HELD_SIZE:
             return self.lists(progress)
-        from confir.data.scanning.stored_lists import store_lists
+        from confir.data.ranked_lists.stored_lists import store_lists
 
         rules, shown = self.rules, _ShownOnce(progress)
         how = rules.name_by, rules.tie_precision, shown.first, rules.reading.exclusions

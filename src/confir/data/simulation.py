@@ -30,10 +30,10 @@ import numpy as np
 from confir.arguments import as_generator, as_integer
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.files import PathLike
-from confir.data.formats.trec_files import write_trec_qrels, write_trec_run
 from confir.data.output_folder import OutputFolder
 from confir.data.qrels import Qrels, build_qrels
 from confir.data.run import Run, build_run
+from confir.data.trec import write_trec_qrels, write_trec_run
 from confir.errors import InvalidValueError, enumerate_names
 
 FEWEST_RELEVANT, MOST_RELEVANT = 2, 200

@@ -125,6 +125,12 @@ def spelt_numbers(cells: Sequence[Any], separator: str | None) -> SpeltNumbers |
     return SpeltNumbers(np.array(numbers, np.float64) / scale, "; ".join(notes))
 
 
+def label_text(cell: Any) -> str:
+    """Return the text of a cell in small letters; "" where it is missing or stands for a failure."""
+    text = _cell_text(cell)
+    return "" if text in _MISSING or text in _FAILED else text
+
+
 def _cell_text(cell: Any) -> str:
     return "" if cell is None else str(cell).strip().casefold()
 

@@ -273,4 +273,6 @@ CALIBRATED_BETA = replace(
         assumes="scores in [0, 1] vary much like a beta distribution with their mean and variance",
         cost="a table, a search",
     ),
+    tabled_level=0.999,
+    beyond="has limits no nearer than those of beta-logit",
 )

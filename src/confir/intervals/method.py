@@ -69,6 +69,8 @@ class Method:
         Whether it works on the logit scale, on which its limits are to be compared.
     level_above
         Levels must lie above this one.
+    tabled_level, beyond
+        The highest level of its own table, if it has one, and what its limits are above that level.
     count_side
         The side of a value from the counts of a probe alone, so that no replicate must be kept.
     """
@@ -85,6 +87,8 @@ class Method:
     one_sample: bool = False
     logit_scale: bool = False
     level_above: float = 0.0
+    tabled_level: float = 1.0
+    beyond: str = ""
     count_side: Callable[[Probe, float], Integers] | None = None
 
     @property

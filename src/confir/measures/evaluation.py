@@ -16,11 +16,10 @@ from confir.data.formats.format import RunSource
 from confir.data.formats.sources import read_source
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists.held_lists import HeldLists
+from confir.data.ranked_lists.list_reader import Ranked, read_rankings
 from confir.data.ranked_lists.rankings import Rankings, stack_rankings
 from confir.data.reading_rules import Missing, ReadingOptions, ReadingRules, takes_rules
 from confir.data.run import Run
-from confir.data.scanning.list_reader import read_rankings
-from confir.data.scanning.run_scanners import Ranked
 from confir.data.scores import Scores
 from confir.defaults import SEED
 from confir.errors import (

@@ -117,12 +117,7 @@ def treat_missing(
     empty = np.isnan(scores.values)
     if missing == "drop" or not empty.any():
         return scores
-    lacking = {
-        run: [scores.topics[place] for place in np.flatnonzero(empty[:, r].any(axis=1))]
-        for r, run in enumerate(scores.runs)
-        if empty[:, r].any()
-    }
-    said = name_topics(lacking, total=len(scores.topics))
+    said = lacking_text(scores)
     if missing == "error":
         raise TopicMismatchError(f"{said}; expected all")
     if missing == "zero":
@@ -132,6 +127,19 @@ def treat_missing(
     highest = "" if baseline is None else f", of {baseline!r} the highest"
     warn_caller(f"{said}, counted as the lowest possible score{highest}", MissingTopicWarning)
     return fill_missing(scores, ranges, () if baseline is None else (baseline,))
+
+
+def lacking_text(scores: Scores) -> str:
+    """Return which runs lack scores, on how many topics and which; empty where none does."""
+    empty = scores.missing_cells()
+    if empty is None or not empty.any():
+        return ""
+    lacking = {
+        run: [scores.topics[place] for place in np.flatnonzero(empty[:, r].any(axis=1))]
+        for r, run in enumerate(scores.runs)
+        if empty[:, r].any()
+    }
+    return name_topics(lacking, total=len(scores.topics))
 
 
 def missing_shares(scores: Scores) -> Floats:

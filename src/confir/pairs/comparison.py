@@ -40,7 +40,7 @@ from confir.pairs.families import Adjustment, Correction, Families, PermutedRang
 from confir.pairs.next_step import next_steps
 from confir.pairs.pair_results import PairDifferences, open_words, turn_columns
 from confir.pairs.paired_tests import find_test
-from confir.pairs.power import whole_numbers
+from confir.pairs.power import known_or_none
 from confir.pairs.run_groups import RunGroups, group_runs
 from confir.pairs.simultaneous import ComparisonFamily
 from confir.pairs.verdict_words import decision_sentence, explain
@@ -189,9 +189,9 @@ class Comparison(PairDifferences):
         yield Variable("effect_size", ("pair", "measure"), self.effect_size)
         yield Variable("reason", ("test", "pair", "measure"), self.reasons)
         steps, along = next_steps(self), ("pair", "measure")
-        yield Variable("detectable", along, steps.detectable)
-        yield Variable("topics_needed", along, whole_numbers(steps.needed))
-        yield Variable("topics_needed_high", along, whole_numbers(steps.needed_high))
+        yield Variable("detectable", along, known_or_none(steps.detectable))
+        yield Variable("topics_needed", along, known_or_none(steps.needed, int))
+        yield Variable("topics_needed_high", along, known_or_none(steps.needed_high, int))
         if self.margin is not None:
             yield Variable("margin", (), self.margin)
         if self.scores.corrected:

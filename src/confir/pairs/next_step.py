@@ -20,7 +20,7 @@ from confir.pairs.paired_tests import DEFAULT_TEST
 from confir.pairs.power import Criterion, Pilot, fewest_topics, pilot_of
 from confir.pairs.simultaneous import ComparisonFamily, largest_bound_sum
 from confir.resampling.kinds import as_sample
-from confir.resampling.sample import Knowledge, Sample
+from confir.resampling.sample import MOST_FLIPPED, Knowledge, Sample
 
 if TYPE_CHECKING:
     from confir.pairs.comparison import Comparison
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 # Of more than so many times the present topics, no number is given.
 _MOST_TIMES = 100
+
+# Where topics are of clusters, more of these alone do not help.
+_FURTHER = ", in further clusters"
 
 # Corrections of single tests under which a t test at Bonferroni's level is significant.
 _BONFERRONI = ("holm", "bonferroni")
@@ -99,14 +102,16 @@ def next_steps(comparison: Comparison) -> NextStep:
     with a margin, it is about a difference as large as that.
     """
     steps = NextStep(*np.full((4, *comparison.difference.shape), np.nan))
-    one_question = comparison.baseline is not None or len(comparison.first) == 1
+    one_question = comparison.baseline is not None or int(comparison.tested.max()) == 1
     chosen = (comparison.verdict[0] == INCONCLUSIVE) & (comparison.se > 0)
     by_t = comparison.tests[0] == DEFAULT_TEST and comparison.ranges is None
     if not (one_question and by_t and chosen.any()):
         return steps
     sample = as_sample(comparison.scores.observed)
-    if Knowledge.TOPIC_VARIANCE not in sample.knowledge:
+    if Knowledge.TOPIC_VARIANCE not in sample.knowledge or sample.scheme.flips:
         return steps
+    if comparison.families is not None:  # where sign flips decide as well, power is less than by t
+        chosen &= (comparison.units > MOST_FLIPPED) | (comparison.tested < 2)
     bounded = bounded_measures(comparison.scores)
     for measure in np.flatnonzero(chosen.any(axis=0)).tolist():
         pairs = np.flatnonzero(chosen[:, measure])
@@ -199,7 +204,11 @@ def next_step_sentence(
     sizes = comparison.difference[pairs, measure].tolist()
     kind = "human-judged " if comparison.scores.model_topics else ""
     units = f"{kind}{comparison.scores.unit_name}s"
-    subject = Subject(units, margin=comparison.margin, required=required is not None)
+    clusters = as_sample(comparison.scores.observed).scheme.clusters
+    further = _FURTHER if clusters and comparison.scores.unit_name == "topic" else ""
+    subject = Subject(
+        units, further=further, margin=comparison.margin, required=required is not None
+    )
     return next_step_words(own, sizes, runs, subject)
 
 
@@ -210,10 +219,12 @@ class Lead(NamedTuple):
     size: float
     step: NextStep
     unit: str
+    further: str = ""
 
     def sentence(self, write: Callable[[str], str] = str) -> str:
         """Return the next step in two sentences; ``write`` writes the name of the run."""
-        subject = Subject(f"{self.unit}s", "lead", over=f" over {write(self.run)}")
+        over = f" over {write(self.run)}"
+        subject = Subject(f"{self.unit}s", "lead", over=over, further=self.further)
         return next_step_words([self.step], [self.size], [self.run], subject)
 
 
@@ -240,6 +251,9 @@ def find_lead(
     rivals = [run for run in others if in_set[runs[run]] and pairs.se[run, first] > 0]
     if not rivals or Knowledge.TOPIC_VARIANCE not in pairs.sample.knowledge:
         return None
+    clusters = pairs.sample.scheme.clusters
+    if pairs.sample.scheme.flips or (pairs.runs > 2 and pairs.units <= MOST_FLIPPED):
+        return None  # sign flips decide as well
     rival = rivals[0]
     pilot = pilot_of(pairs.sample.contrast(np.array([first]), np.array([rival])))
     family = pairs.against_others(rival)
@@ -256,7 +270,8 @@ def find_lead(
     if scores.unit_name == "dataset":  # of which each may have several topics
         own = float(np.broadcast_to(pilot.freedom.cluster_size, 1)[0])
         step = step._replace(topics=step.topics / own, needed=np.ceil(step.needed / own))
-    return Lead(scores.runs[runs[rival]], float(size[0]), step, scores.unit_name)
+    further = _FURTHER if clusters and scores.unit_name == "topic" else ""
+    return Lead(scores.runs[runs[rival]], float(size[0]), step, scores.unit_name, further)
 
 
 class Subject(NamedTuple):
@@ -268,6 +283,8 @@ class Subject(NamedTuple):
         What topics are called: "topics".
     what, over
         What a difference is called: "difference", "lead"; and over which run it is.
+    further
+        Where more topics have to come from: ``_FURTHER``, or nowhere else.
     margin, required
         A difference that is spoken of in place of the observed one; and whether it is required to
         show that no more is lost.
@@ -276,6 +293,7 @@ class Subject(NamedTuple):
     units: str
     what: str = "difference"
     over: str = ""
+    further: str = ""
     margin: float | None = None
     required: bool = False
 
@@ -295,7 +313,7 @@ def next_step_words(
     counts = sorted({int(step.topics) for step in steps})
     topics = f"{counts[0]:,}{f' to {counts[-1]:,}' if len(counts) > 1 else ''} {subject.units}"
     shown = _listed([step.detectable for step in steps], runs)
-    power, needed = f"(power {f'{DEFAULT_POWER:.2f}'[1:]})", _needed(steps, subject.units)
+    power, needed = f"(power {f'{DEFAULT_POWER:.2f}'[1:]})", _needed(steps, subject)
     one = len(steps) == 1
     if subject.required:
         equal = f"{runs[0]} loses nothing" if one else "these runs lose nothing"
@@ -303,7 +321,8 @@ def next_step_words(
             f"If {equal}, these {topics} would show a loss below {shown} {power}; below "
             f"{subject.margin:g} takes {needed}."
         )
-    what = f"a true {subject.what}" if one else f"true {subject.what}s"
+    noun, _, rest = subject.what.partition(" ")
+    what = f"a true {subject.what}" if one else f"true {noun}s {rest}".rstrip()
     first = f"These {topics} would show {what} of {shown} {power}."
     if one and math.isnan(steps[0].detectable):
         first = f"These {topics} would show no {subject.what} that the measure allows {power}."
@@ -334,8 +353,9 @@ def _listed(sizes: Sequence[float], runs: Sequence[str]) -> str:
     return _and([f"{text} ({run})" for text, run in zip(texts, runs, strict=True)])
 
 
-def _needed(steps: Sequence[NextStep], units: str) -> str:
+def _needed(steps: Sequence[NextStep], subject: Subject) -> str:
     """Return how many topics are needed: ``about 550 topics like these in all (500 more)``."""
+    units, further = subject.units, subject.further
     texts = [
         f"over {count_words(_MOST_TIMES * step.topics)}"
         if math.isnan(step.needed)
@@ -343,14 +363,14 @@ def _needed(steps: Sequence[NextStep], units: str) -> str:
         for step in steps
     ]
     if len(steps) > 1:
-        return f"about {_and(texts)} {units} like these in all"
+        return f"about {_and(texts)} {units} like these in all{further}"
     (step,) = steps
     if math.isinf(step.needed):
         return f"no number of {units} with as few repeats"
     if math.isnan(step.needed):
         return f"only over {_MOST_TIMES} times as many {units}"
     more = count_words(max(float(texts[0].replace(",", "")) - step.topics, 1.0))
-    return f"about {texts[0]} {units} like these in all ({more} more)"
+    return f"about {texts[0]} {units} like these in all ({more} more{further})"
 
 
 def _and(texts: Sequence[str]) -> str:

@@ -249,3 +249,11 @@ def whole_numbers(numbers: Floats) -> Any:
     known = np.isfinite(numbers)
     whole[known] = numbers[known].astype(np.int64)
     return whole
+
+
+def known_or_none(numbers: Floats, kind: type[int | float] = float) -> Any:
+    """Return numbers for records, those that do not exist as None."""
+    known: Any = np.full(numbers.shape, None, object)
+    exist = np.isfinite(numbers)
+    known[exist] = [kind(number) for number in numbers[exist].tolist()]
+    return known

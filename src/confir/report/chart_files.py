@@ -9,6 +9,7 @@ from confir.arguments import as_flag, as_path, as_real
 from confir.data.files import PathLike, write_whole
 from confir.defaults import CHART_ENDINGS
 from confir.errors import InvalidValueError, UnknownNameError
+from confir.report.charts import Spec
 from confir.report.result_chart import clean_chart, specification
 
 # In mm: the narrowest and the widest figure.
@@ -28,7 +29,7 @@ def save_chart(
     Parameters
     ----------
     result
-        A result of a study, an altair chart, or a specification of Vega-Lite.
+        A result of a study, or an altair chart.
     path
         The file: .svg, .pdf or .png.
     width, height
@@ -49,11 +50,8 @@ def save_chart(
         if given is not None:
             check_size(name, given)
     as_flag("title", title)
-    if isinstance(result, dict):
-        drawing = result
-    else:
-        is_altair = hasattr(result, "to_dict") and hasattr(result, "resolve_scale")
-        drawing = result.to_dict() if is_altair else specification(result)
+    is_altair = hasattr(result, "to_dict") and hasattr(result, "resolve_scale")
+    drawing = result.to_dict() if is_altair else specification(result)
     write_whole(target, chart_bytes(drawing, ending, **size, title=title))
 
 
@@ -67,7 +65,7 @@ def check_size(name: str, size: float) -> None:
 
 
 def chart_bytes(
-    drawing: Any,
+    drawing: Spec,
     ending: str,
     width: float | None = None,
     height: float | None = None,

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from confir.data.files import PathLike
+from confir.data.files import PathLike, write_whole
 from confir.data.output_folder import OutputFolder
 from confir.parallel import Progress
-from confir.report.chart_files import save_chart
+from confir.report.chart_files import chart_bytes
 from confir.report.contents import Contents, report_figures
 
 FIGURE_ENDINGS = (".svg", ".pdf")
@@ -35,7 +35,7 @@ def write_figures(
         name = figure.part if figure.measure is None else f"{figure.part}-{names[figure.measure]}"
         for ending in FIGURE_ENDINGS:
             path = target.file(f"{name}{ending}")
-            save_chart(figure.drawing, path, width=width)
+            write_whole(path, chart_bytes(figure.drawing, path.suffix, width))
             written.append(path)
     target.remove_stale()
     return written

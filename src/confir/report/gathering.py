@@ -17,9 +17,9 @@ from confir.arrays import Integers, best_first
 from confir.data.formats.run_metadata import RunMetadata
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists.held_lists import HeldLists, TopicLists
+from confir.data.ranked_lists.list_reader import read_lists
+from confir.data.ranked_lists.stored_lists import StoredLists
 from confir.data.reading_rules import ReadingRules
-from confir.data.scanning.list_reader import read_lists
-from confir.data.scanning.stored_lists import StoredLists
 from confir.data.scores import Scores
 from confir.errors import (
     ConfirError,

@@ -82,7 +82,7 @@ def clean_chart(part: Any, *, keep_blanks: bool = False) -> Any:
     if isinstance(part, str):
         return without_controls(part, keep_blanks=keep_blanks)
     if isinstance(part, list | tuple):
-        return type(part)(clean_chart(one, keep_blanks=keep_blanks) for one in part)
+        return [clean_chart(one, keep_blanks=keep_blanks) for one in part]
     if not isinstance(part, dict):
         return part
     cleaned = {}

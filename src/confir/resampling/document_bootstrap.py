@@ -14,8 +14,8 @@ from typing import Any, Literal, Unpack, get_args
 from confir.arguments import as_choice, as_flag, as_function, as_generator, check_replicates
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.qrels import Qrels
+from confir.data.ranked_lists.list_reader import read_source_lists
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
-from confir.data.scanning.list_reader import read_source_lists
 from confir.defaults import DOCUMENT_REPLICATES, SEED
 from confir.errors import InvalidValueError, collect_warnings
 from confir.measures.evaluation import chosen_measures

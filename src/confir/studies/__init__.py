@@ -84,6 +84,13 @@ STUDIES = (
         },
     ),
     Study(
+        "targets",
+        "Is a run good enough?",
+        ("targets", "targets.md"),
+        verbs=("judge_target",),
+        results={"targets.TargetVerdicts": Shown(records="target")},
+    ),
+    Study(
         "history",
         "How did a gate decide over time, and what can be concluded after repeated looks?",
         ("Waudby-Smith & Ramdas 2023", "gate.md"),
@@ -246,6 +253,7 @@ STUDIES = (
         results={
             "judgement_comparison.JudgementComparison": Shown("judgement_table", "judgement_chart"),
             "grade_agreement.GradeAgreement": Shown("agreement_table", records="judges-agreement"),
+            "label_agreement.LabelAgreement": Shown("label_table", records="judges-labels"),
             "grade_agreement.GradeConfusion": Shown(
                 chart="confusion_chart", records="judges-confusion"
             ),
@@ -323,7 +331,7 @@ STUDIES = (
         "preferences",
         "Which system do people prefer, and how many more votes are needed?",
         ("Bradley & Terry 1952", "preferences.md"),
-        verbs=("fit_strengths", "plan_votes", "rate_preferences", "share_sequence"),
+        verbs=("fit_strengths", "plan_votes", "rate_preferences"),
         results={
             "preferences.Preferences": Shown("strengths_table", "preferences_chart", "preference"),
             "preference_pairs.PreferencePairs": Shown(

@@ -17,12 +17,12 @@ import numpy as np
 from confir.arguments import is_from
 from confir.arrays import Floats
 from confir.data.formats.format import RunSource
-from confir.data.formats.trec_lines import HIGHEST_GAIN, Judgements
 from confir.data.qrels import Intents, Qrels, build_qrels
 from confir.data.run import Run, build_run, pick
 from confir.data.tables.input_table import InputTable, encode_ids
 from confir.data.tables.table_kind import TableKind, fold
 from confir.data.tables.table_reader import frame_table, has_columns
+from confir.data.trec_lines import HIGHEST_GAIN, Judgements
 from confir.errors import FormatError, TopicWarning, enumerate_names, type_name, warn_caller
 
 _NO_SUBTOPIC = "0"

@@ -15,7 +15,7 @@ from confir.data.exclusions import Exclusions
 from confir.data.files import STDIN, read_bytes, text_bytes
 from confir.data.formats.json_files import JsonFile, as_id
 from confir.data.formats.json_runs import JSON
-from confir.data.formats.trec_lines import content_lines
+from confir.data.trec_lines import content_lines
 from confir.errors import FormatError
 
 ExcludedSource = str | os.PathLike[str] | Mapping[str, Any] | Exclusions

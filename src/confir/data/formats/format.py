@@ -123,7 +123,7 @@ class Format:
     write_run, write_qrels
         Writers: of a run or qrels, and a path.
     scanned
-        Whether `confir.data.scanning` ranks its runs straight from the file, without reading them.
+        Whether its runs are read in blocks, where only ranks or lists are needed.
     read_scores
         Reader of scores per topic: of content and path, to a table, such as `score_table` makes of rows
         of run, measure, topic and score. None for tables in general.

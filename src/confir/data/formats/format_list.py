@@ -37,7 +37,7 @@ from confir.data.formats.promptfoo import PROMPTFOO, PROMPTFOO_TABLE
 from confir.data.formats.quepid import QUEPID_BOOK
 from confir.data.formats.run_tables import PARQUET, RUN_TABLE
 from confir.data.formats.sentence_transformers import PREDICTIONS
-from confir.data.formats.trec_files import TREC
+from confir.data.trec import TREC
 
 # The first that fits is taken. Lines of TREC are found by their look, before others are tried.
 FORMATS = (

@@ -16,9 +16,9 @@ from confir.data.formats.sources import (
     read_source,
     runs_from,
 )
-from confir.data.formats.trec_lines import as_intents
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
+from confir.data.trec_lines import as_intents
 
 
 def read_run(

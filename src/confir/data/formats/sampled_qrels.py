@@ -18,9 +18,9 @@ from confir.arrays import Floats
 from confir.data.files import read_bytes, text_bytes
 from confir.data.formats.format import Reading
 from confir.data.formats.sources import qrels_called
-from confir.data.formats.trec_lines import judgements_by_line
 from confir.data.qrels import Qrels, build_qrels
 from confir.data.text_numbers import parse_number
+from confir.data.trec_lines import judgements_by_line
 from confir.errors import FormatError
 
 _COLUMNS = "topic, subtopic, docid, gain, probability of being drawn"

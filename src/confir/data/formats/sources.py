@@ -30,12 +30,12 @@ from confir.data.formats.format import DATASET, Format, NameBy, Reading, RunSour
 from confir.data.formats.json_files import as_id
 from confir.data.formats.run_metadata import described_run
 from confir.data.formats.run_tables import TABLE_ENDINGS, hold_many_documents, is_table
-from confir.data.formats.trec_files import TREC
-from confir.data.formats.trec_lines import as_intents
 from confir.data.qrels import Intents, Qrels, build_qrels
 from confir.data.run import Run
 from confir.data.tables.parquet_files import is_dataset
 from confir.data.tables.table_reader import has_columns
+from confir.data.trec import TREC
+from confir.data.trec_lines import as_intents
 from confir.errors import FormatError, InvalidValueError, UnreadableError, enumerate_names
 
 
@@ -159,11 +159,11 @@ def files_beside(path: str) -> list[str]:
     ]
 
 
-def read_source(source: Run | RunSource, name_by: NameBy) -> Run:
-    """Return the one run in a file; a run itself, where it was read before."""
+def read_source(source: Run | RunSource, name_by: NameBy, content: bytes | None = None) -> Run:
+    """Return the one run in a file, or in its ``content``; a run itself, where it was read before."""
     if isinstance(source, Run):
         return source
-    runs = read_runs(source, name_by)
+    runs = read_runs(source, name_by, content)
     if len(runs) == 1:
         return runs[0]
     if runs and source.name is None and format_named_by(source.path).scanned:
@@ -176,12 +176,12 @@ def read_source(source: Run | RunSource, name_by: NameBy) -> Run:
     return single_run(runs, source.path)
 
 
-def read_runs(source: RunSource, name_by: NameBy) -> list[Run]:
+def read_runs(source: RunSource, name_by: NameBy, content: bytes | None = None) -> list[Run]:
     """Return the runs in a file, without documents that do not count.
 
-    It is opened once: its content determines its format.
+    It is opened once, or not at all where its ``content`` is given, which determines its format.
     """
-    content = _content_of(source)
+    content = read_content(source) if content is None else content
     held = recognise(source.path, content)
     if held.read_runs is None:
         problem = f"{held.name}: {held.shape}; expected a run"
@@ -212,14 +212,14 @@ def read_judgements(
 
     It is opened once, or not at all where its ``content`` is given, which determines its format.
     """
-    content = _content_of(source) if content is None else content
+    content = read_content(source) if content is None else content
     held = recognise(source.path, content)
     if held.read_qrels is None:
         raise FormatError(f"{held.name}: {held.shape}; expected qrels", path=source.path)
     return held.read_qrels(content, source, intents)
 
 
-def _content_of(source: RunSource) -> bytes:
+def read_content(source: RunSource) -> bytes:
     """Return the content of a file; none of a folder, nor of a dataset."""
     path = source.path
     if path.startswith(DATASET) or os.path.isdir(path):

@@ -16,7 +16,7 @@ from confir.data.ranked_lists.rankings import Rankings, empty_rankings
 from confir.data.run import Run
 
 if TYPE_CHECKING:
-    from confir.data.scanning.stored_lists import StoredLists
+    from confir.data.ranked_lists.stored_lists import StoredLists
 
 # Whole lists that are looked at some topics at a time; `HeldLists` says what both have.
 TopicLists: TypeAlias = "HeldLists | StoredLists"
@@ -121,21 +121,6 @@ class HeldLists:
             scores=self.scores[start:stop],
         )
 
-    def in_single_precision(self) -> HeldLists:
-        """Return the lists with ties as of scores in single precision, broken by docid."""
-        with np.errstate(over="ignore"):
-            scores = self.scores.astype(np.float32)
-        lists = np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
-        equal = (scores[1:] == scores[:-1]) & (lists[1:] == lists[:-1])
-        tied = np.flatnonzero(np.append(equal, False) | np.append(False, equal))
-        documents, place = np.unique(self.documents[tied], return_inverse=True)
-        names = self.docids[documents]
-        rank = np.empty(len(names), np.int64)
-        rank[sorted(range(len(names)), key=names.encoded)] = np.arange(len(names))
-        order = np.arange(len(scores))
-        order[tied] = tied[np.lexsort((-rank[place], -scores[tied], lists[tied]))]
-        return self._at(order)
-
     def cut(self, depth: int) -> HeldLists:
         """Return the lists cut after ``depth`` documents."""
         return self.tops(np.minimum(self.depth, depth))
@@ -226,6 +211,33 @@ class HeldLists:
             for name in _BY_DOCUMENT
         }
         return replace(self, **joined, **changes)
+
+
+def place_judgements(ranked: Sequence[Rankings], depth: Integers, start: int) -> Numbers:
+    """Return the position in their qrels of each document in lists, -1 where it is not judged.
+
+    Parameters
+    ----------
+    ranked
+        Where the judged documents of each run stand.
+    depth
+        Length of the lists, or of their tops: runs × consecutive topics.
+    start
+        The first of these topics.
+    """
+    topics = depth.shape[1]
+    offsets = np.concatenate(([0], np.cumsum(depth)))
+    judgements = np.full(int(offsets[-1]), -1, np.int32)
+    for run, one in enumerate(ranked):
+        bounds = one.offsets[start : start + topics + 1]
+        found = slice(int(bounds[0]), int(bounds[-1]))
+        topic = np.repeat(np.arange(topics), np.diff(bounds))
+        before = one.before[found, 0]
+        listed = before < depth[run, topic]
+        places = offsets[run * topics + topic] + before
+        first = one.qrels.offsets[start]
+        judgements[places[listed]] = (one.documents[found] - first)[listed]
+    return judgements
 
 
 def find_judgements(

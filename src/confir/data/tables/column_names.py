@@ -41,7 +41,8 @@ ROLE_NAMES: Mapping[str, tuple[str, ...]] = {
         *("generator", "generator_model", "answer_model", "producer", "provider", "engine"),
         *("variant", "arm", "pipeline", "retriever", "method", "approach", "strategy", "agent"),
         *("assistant", "candidate", "submission", "configuration", "config", "setting"),
-        *("experiment", "experiment_name", "condition", "system_condition", "name"),
+        *("experiment", "experiment_name", "condition", "system_condition"),
+        *("app_version", "app_name", "app_id", "app", "name"),
     ),
     "measure": (
         *("measure", "metric"),

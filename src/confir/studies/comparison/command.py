@@ -258,8 +258,27 @@ def compare_command(
             answer = alarms_answer(simulate(judged[0].level))
         else:
             answer = _answer(view, comparison, judged, statistics.seed, inputs, ranges)
-    out.deliver(answer._replace(rows=options.most_rows(rows)))
+    out.deliver(
+        _after_cautions(answer, scores, inputs.scores or ())._replace(rows=options.most_rows(rows))
+    )
     records.announce(judged, shown=view == "pairs" and out.output is None and out.in_parts)
+
+
+def _after_cautions(answer: Answer, scores: Any, tables: Sequence[str]) -> Answer:
+    """Return an answer that says before any verdict how runs and tables differ besides their scores."""
+    from confir.cli.provenance import unlike_origins
+    from confir.measures.missing_scores import lacking_text
+    from confir.report.tables import AnswerPart
+
+    said = unlike_origins(tables)
+    lacking = lacking_text(scores)
+    if lacking:
+        said.append(
+            f"Not all runs have the same topics: {lacking}; pairs are compared on those that both have."
+        )
+    if not (said and answer.parts):
+        return answer
+    return answer._replace(parts=[AnswerPart("Before the verdicts", tuple(said)), *answer.parts])
 
 
 def _check_tests(

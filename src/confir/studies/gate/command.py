@@ -41,17 +41,6 @@ def require_option() -> Any:
 _COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA", "GIT_COMMIT")
 
 
-def check_junit(path: str) -> None:
-    """Raise before any work where a gate could not be written as JUnit XML."""
-    from confir.cli.file_checks import check_folder
-
-    if not path.lower().endswith(".xml"):
-        raise InvalidValueError(
-            f"{path}: the gate is written as JUnit XML; expected a name such as gate.xml"
-        )
-    check_folder(path)
-
-
 @dataclass(frozen=True, slots=True)
 class GateRecords:
     """What is kept of a gate: the history of its looks, and the outcome as JUnit XML."""
@@ -106,7 +95,7 @@ class GateRecords:
         what
             What is compared, in messages.
         """
-        from confir.cli.file_checks import check_folder
+        from confir.cli.file_checks import check_folder, check_junit
 
         if gates and baseline is None:
             raise InvalidValueError(f"--fail-if-worse needs --baseline, the {what} to compare with")

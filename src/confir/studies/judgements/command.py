@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
-from confir.cli.input_options import CHOOSING, JUDGED
+from confir.cli.input_options import CHOOSING
 from confir.cli.output import Output
 from confir.cli.parameters import Argument, Option, PathRole, Without, refuse_options
 from confir.cli.views import View, Views
@@ -26,7 +26,12 @@ _EXAMPLE = "confir judges people.qrels model.qrels runs/"
 
 VIEWS = Views(
     View("summary", "agreement, bias, leaderboards and verdicts of each judge", "judges"),
-    View("agreement", "agreement on grades alone (default without runs)", "judges-agreement"),
+    View(
+        "agreement",
+        "agreement on grades or labels alone (default without runs)",
+        "judges-agreement",
+        "judges-labels",
+    ),
     View("confusion", "which grades the judges gave", "judges-confusion"),
     View("runs", "which runs gain from which judge, most first", "judges-run"),
     View(
@@ -51,23 +56,46 @@ def judges_command(
             path=PathRole.READ,
         ),
     ] = None,
-    inputs: Annotated[Inputs, Without("qrels", "runs", "scores", "bounded", *JUDGED)],
+    inputs: Annotated[
+        Inputs, Without("qrels", "runs", "scores", "bounded", "human", "human_sample")
+    ],
     judge: Annotated[
         list[str] | None,
         Option(
             "The qrels of a judge, as a path or NAME=PATH (repeatable); all other files are "
-            "then runs. For JSON and pipes, which are not recognised.",
+            "then runs. For JSON and pipes, which are not recognised. With --labels, a judge's column.",
             "QRELS",
             panel=_JUDGES,
             path=PathRole.READ,
             short=True,
         ),
     ] = None,
+    labels: Annotated[
+        str | None,
+        Option(
+            "In place of qrels, a table with one row per item: columns human and judge, and item, topic, "
+            "weight and further judges (judge_b) where known. Labels are pass or fail, grades or scores.",
+            "FILE",
+            panel=_JUDGES,
+            path=PathRole.READ,
+            short=True,
+        ),
+    ] = None,
+    threshold: Annotated[
+        list[float] | None,
+        Option(
+            "With --labels, the lowest grade or score that passes, for sensitivity and specificity "
+            "(repeatable).",
+            "X",
+            panel=_JUDGES,
+        ),
+    ] = None,
     grades: Annotated[
         list[str] | None,
         Option(
             "The common scale, if judges use different grades: 0,1,2,3 lists all of them; "
-            "NAME=0:0,1:2 maps the grades of one judge (repeatable).",
+            "NAME=0:0,1:2 maps the grades of one judge (repeatable). With --labels, all labels, "
+            "lowest first.",
             "SCALE",
             panel=_JUDGES,
         ),
@@ -82,6 +110,7 @@ def judges_command(
 
     - `confir judges people.qrels model.qrels runs/ -m nDCG@10`
     - `confir judges people.qrels model.qrels`
+    - `confir judges --labels labels.csv`
     - `confir judges people.qrels model.qrels runs/ -m nDCG@10 --show runs`
     """
     from confir.cli.progress import Progress
@@ -89,13 +118,20 @@ def judges_command(
     from confir.studies.judgements.input_files import parse_grades, sort_files
     from confir.studies.judgements.judgement_comparison import compare_judgements
 
+    if labels is not None:
+        answer = _of_labels(
+            inputs, labels, files, show, judge, grades, threshold, statistics.arguments
+        )
+        out.deliver(answer)
+        return
+    refuse_options(inputs.context, ["threshold"], "is for labels; expected --labels FILE")
     judges, runs = sort_files(files or [], judge or [], _EXAMPLE)
     view = VIEWS.choose(inputs.context, show, default="summary" if runs else "agreement").name
     scale, maps = parse_grades(grades or [])
     drawn = f"{counted(statistics.replicates, 'replicate')}, seed {statistics.seed}"
     if not runs:
         refuse_options(inputs.context, CHOOSING, "selects runs; expected RUN... beside the qrels")
-        of_scores = ["measure", *reading_options()]
+        of_scores = ["measure", "repeats", *reading_options()]
         refuse_options(
             inputs.context, of_scores, "is for scores of runs; expected RUN... beside the qrels"
         )
@@ -114,11 +150,49 @@ def judges_command(
             list(inputs.measure or []) or None,
             grades=scale,
             grade_maps=maps,
+            repeats=options.pattern_of(inputs.repeats) or inputs.repeats is not None,
             progress=progress,
             **rules,
             **statistics.arguments,
         )
     out.deliver(_of_comparison(comparison, view, drawn))
+
+
+def _of_labels(
+    inputs: Inputs,
+    labels: str,
+    files: list[str] | None,
+    show: str | None,
+    judges: list[str] | None,
+    grades: list[str] | None,
+    thresholds: list[float] | None,
+    drawing: dict[str, Any],
+) -> Answer:
+    """Return how far judges label items as humans do, or which labels they gave."""
+    from confir.cli.answers import result_answer
+    from confir.studies.judgements.grade_agreement import measure_agreement
+
+    view = VIEWS.choose(inputs.context, show, default="agreement").name
+    if files or view not in _WITHOUT_RUNS:
+        given = f"--show {view}" if not files else files[0]
+        raise InvalidValueError(f"--labels is for items without runs; {given} needs qrels and runs")
+    of_runs = [*CHOOSING, "measure", "repeats", *reading_options()]
+    refuse_options(inputs.context, of_runs, "is for runs; --labels is for items without runs")
+    if len(grades or []) > 1:
+        raise InvalidValueError(
+            "--grades is given twice; with --labels, expected all labels once, lowest first"
+        )
+    scale = grades[0].split(",") if grades else None
+    agreement = measure_agreement(
+        judges, labels=labels, grades=scale, thresholds=thresholds, **drawing
+    )
+    if view == "agreement":
+        return result_answer(agreement)
+    if agreement.confusion is None:
+        raise InvalidValueError(
+            "--show confusion is for pass or fail and for grades; these are scores"
+        )
+    return result_answer(agreement.confusion)
 
 
 def _choose(inputs: Inputs, reference: RunSource, runs: Sequence[RunSource]) -> Sequence[Any]:

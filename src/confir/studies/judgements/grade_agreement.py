@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast, overload
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from confir.studies.judgements.grade_coefficients import (
     ordinal_alpha,
 )
 from confir.studies.judgements.judges import GradeMap, Judges, gather_judges
+
+if TYPE_CHECKING:
+    from confir.studies.judgements.label_agreement import LabelAgreement
 
 # Coefficients of agreement, each with limits.
 _COEFFICIENTS = ("kappa", "weighted_kappa", "krippendorff_alpha")
@@ -61,12 +64,16 @@ class GradeConfusion(Result):
         The grades of the common scale, ascending.
     documents
         Documents of each grade by the one and the other: pairs × grades × grades.
+    unit, words
+        What is counted, in words; and what grades are called, where by words.
     """
 
     pairs: tuple[tuple[str, str], ...] = axis("judge_pair")
     reference_grades: tuple[int, ...] = axis("reference_grade")
     judge_grades: tuple[int, ...] = axis("judge_grade")
     documents: Integers = over("judge_pair", "reference_grade", "judge_grade")
+    unit: str = "documents"
+    words: tuple[str, ...] = ()
 
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = PAIR_PARTS
 
@@ -114,9 +121,12 @@ class GradeConfusion(Result):
 
     def note(self) -> str:
         """Return what is counted."""
+        called = ", ".join(
+            f"{grade}: {word}" for grade, word in zip(self.judge_grades, self.words, strict=False)
+        )
         return (
-            f"documents by the grade of the reference (rows) and of the judge (columns); "
-            f"{pair_note(self.pairs)}; agreement: of the judgements that give a grade, the "
+            f"{self.unit} by the grade of the reference (rows) and of the judge (columns)"
+            f"{called and f' ({called})'}; {pair_note(self.pairs)}; agreement: of the judgements that give a grade, the "
             "share in which the other judge gives it too"
         )
 
@@ -171,6 +181,7 @@ class GradeAgreement(Result):
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = PAIR_PARTS
 
 
+@overload
 def measure_agreement(
     judges: Any,
     *,
@@ -179,8 +190,34 @@ def measure_agreement(
     level: float = LEVEL,
     replicates: int = REPLICATES,
     rng: Rng = SEED,
-) -> GradeAgreement:
-    """Return how far judges agree on the grades of documents, with intervals over topics.
+) -> GradeAgreement: ...
+
+
+@overload
+def measure_agreement(
+    judges: Sequence[str] | None = None,
+    *,
+    labels: Any,
+    grades: Sequence[int | str] | None = None,
+    thresholds: Sequence[float] | None = None,
+    level: float = LEVEL,
+    replicates: int = REPLICATES,
+    rng: Rng = SEED,
+) -> LabelAgreement: ...
+
+
+def measure_agreement(
+    judges: Any = None,
+    *,
+    labels: Any = None,
+    grades: Sequence[int | str] | None = None,
+    grade_maps: Mapping[str, GradeMap] | None = None,
+    thresholds: Sequence[float] | None = None,
+    level: float = LEVEL,
+    replicates: int = REPLICATES,
+    rng: Rng = SEED,
+) -> GradeAgreement | LabelAgreement:
+    """Return how far judges agree on the grades of documents, or on labels, with intervals over topics.
 
     Most documents are not relevant, so that judges agree on many by chance: κ and α subtract that.
     Documents of a topic are judged alike, so that intervals resample whole topics.
@@ -188,7 +225,12 @@ def measure_agreement(
     Parameters
     ----------
     judges, grades, grade_maps
-        As in `compare_judgements`.
+        As in `compare_judgements`; with labels, the columns of the judges and all labels in order.
+    labels
+        In place of qrels, a table of items with columns human and judge, and item, topic and weight
+        where known: a path, a frame, a list of dicts, or a mapping column → cells.
+    thresholds
+        The lowest labels that pass, for sensitivity and specificity of grades and scores.
     level, replicates, rng
         Confidence level; number of replicates, and seed or generator.
 
@@ -200,7 +242,20 @@ def measure_agreement(
     """
     level = as_level(level)
     check_replicates(replicates)
-    found = gather_judges(judges, grades=grades, grade_maps=grade_maps)
+    if labels is not None:
+        if grade_maps is not None:
+            raise InvalidValueError("grade_maps is for qrels; expected labels on one scale: grades")
+        from confir.studies.judgements.label_agreement import agreement_of_labels
+        from confir.studies.judgements.labels import read_labels
+
+        read = read_labels(labels, judges, grades, thresholds)
+        return agreement_of_labels(read, replicates, as_generator(rng), level)
+    if judges is None or thresholds is not None:
+        given = "thresholds" if judges is not None else "neither judges nor labels"
+        raise InvalidValueError(f"{given} given; expected the qrels of two judges, or labels")
+    found = gather_judges(
+        judges, grades=cast("Sequence[int] | None", grades), grade_maps=grade_maps
+    )
     weights = judge_weights(found, replicates, as_generator(rng))
     return agreement_of(found, weights, level)
 

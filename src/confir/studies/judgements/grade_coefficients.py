@@ -1,4 +1,4 @@
-"""Coefficients of agreement on grades: Cohen's κ and Krippendorff's α, from counts of grades."""
+"""Coefficients of agreement: Cohen's κ and Krippendorff's α from counts of grades, and those of scores."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ from confir.arrays import Floats, Integers
 
 
 def count_grades(
-    topic: Integers, first: Integers, second: Integers, topics: int, size: int
+    topic: Integers,
+    first: Integers,
+    second: Integers,
+    topics: int,
+    size: int,
+    weight: Floats | None = None,
 ) -> Floats:
-    """Return how often two judges gave which grades: topics × grades × grades."""
+    """Return how often two judges gave which grades, weighted if asked: topics × grades × grades."""
     cells = np.ravel_multi_index((topic, first, second), (topics, size, size))
-    counts = np.bincount(cells, minlength=topics * size * size)
+    counts = np.bincount(cells, weights=weight, minlength=topics * size * size)
     return counts.reshape(topics, size, size).astype(np.float64)
 
 
@@ -67,6 +72,26 @@ def ordinal_alpha(coincidence: Floats) -> Floats:
     observed = (coincidence * delta).sum(axis=(-2, -1)) * (total - 1.0)
     expected = (given[..., :, None] * given[..., None, :] * delta).sum(axis=(-2, -1))
     return _one_minus_ratio(observed, expected)
+
+
+def moment_agreement(sums: Floats) -> tuple[Floats, Floats]:
+    """Return Pearson's correlation and Krippendorff's α for an interval scale, of pairs of scores.
+
+    α is ``1 - D_o/D_e``, D_o the mean square difference of a pair and D_e that of any two of the 2n
+    scores ([Krippendorff2011] §D). NaN where scores do not vary.
+
+    Parameters
+    ----------
+    sums
+        Of n, x, y, x², y² and xy, in the last axis.
+    """
+    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = (xx - x * x / n) * (yy - y * y / n)
+        correlation = (xy - x * y / n) / np.sqrt(np.where(spread > 0, spread, np.nan))
+        expected = 2.0 * (xx + yy - (x + y) ** 2 / (2.0 * n)) / (2.0 * n - 1.0)
+        alpha = _one_minus_ratio((xx + yy - 2.0 * xy) / n, expected)
+    return np.clip(correlation, -1.0, 1.0), alpha
 
 
 def _one_minus_ratio(observed: Floats, expected: Floats) -> Floats:

@@ -9,7 +9,7 @@ from confir.data.files import STDIN, open_bytes
 from confir.data.formats.format import DATASET, RunSource
 from confir.data.formats.json_files import has_json_ending
 from confir.data.formats.sources import find_runs, recognise
-from confir.data.formats.trec_lines import QRELS_COLUMNS, RUN_COLUMNS, first_fields
+from confir.data.trec_lines import QRELS_COLUMNS, RUN_COLUMNS, first_fields
 from confir.errors import FormatError, InvalidValueError, enumerate_names
 from confir.studies.judgements.judges import GradeMap
 

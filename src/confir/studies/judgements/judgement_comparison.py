@@ -7,16 +7,17 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from confir.arguments import as_generator, as_level, check_replicates
+from confir.arguments import as_flag, as_generator, as_level, check_replicates
 from confir.arrays import Floats, Integers
 from confir.data.experiment import Experiment
 from confir.data.ranked_lists.held_lists import HeldLists
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.sampling_designs.design import refuse_design
+from confir.data.sampling_designs.repeated_scores import find_repeats
 from confir.data.scores import Scores
 from confir.defaults import LEVEL, REPLICATES, SEED
-from confir.errors import TopicMismatchError, TopicWarning, counted, warn_caller
+from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, counted, warn_caller
 from confir.measures.evaluation import chosen_measures, score_lists
 from confir.measures.human_evaluation import by_judge
 from confir.pairs.compare import compare_runs
@@ -75,6 +76,8 @@ class JudgementComparison(Result):
     agreement, runs, variance
         Agreement on grades; means and gains of each run; components of variance, for three judges
         or more.
+    repeats
+        Number of repeats of each system where runs are systems; else empty.
     level
         Confidence level.
     """
@@ -101,6 +104,7 @@ class JudgementComparison(Result):
     agreement: GradeAgreement
     runs: JudgedRuns
     variance: JudgeVariance | None
+    repeats: tuple[int, ...]
     level: float = constant()
 
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = PAIR_PARTS
@@ -123,6 +127,7 @@ def compare_judgements(
     *,
     grades: Sequence[int] | None = None,
     grade_maps: Mapping[str, GradeMap] | None = None,
+    repeats: bool | str = False,
     level: float = LEVEL,
     replicates: int = REPLICATES,
     rng: Rng = SEED,
@@ -147,6 +152,9 @@ def compare_judgements(
     grade_maps
         Judge → grade → grade of the common scale, where judges use different ones; scores follow
         the mapped grades, too.
+    repeats
+        Whether runs named ``system@1``, ``system@2``, … are repeats of systems, which are then
+        compared; or how they are named, as in `Scores.with_repeats`.
     level, replicates, rng
         Confidence level; number of replicates, and seed or generator.
 
@@ -159,6 +167,8 @@ def compare_judgements(
     """
     level = as_level(level)
     check_replicates(replicates)
+    if not isinstance(repeats, str):
+        as_flag("repeats", repeats)
     reading = ReadingRules(**rules)
     refuse_design(reading.design, "the comparison of judgements")
     found = gather_judges(judges, grades=grades, grade_maps=grade_maps, rules=reading)
@@ -166,7 +176,14 @@ def compare_judgements(
     chosen_measures(experiment)  # whose names are checked before runs are read
     lists = experiment.lists(progress)
     return compare_judged_lists(
-        found, lists, measures, rules=reading, level=level, replicates=replicates, rng=rng
+        found,
+        lists,
+        measures,
+        rules=reading,
+        level=level,
+        replicates=replicates,
+        rng=rng,
+        repeats=repeats,
     )
 
 
@@ -179,6 +196,7 @@ def compare_judged_lists(
     level: float,
     replicates: int,
     rng: Rng,
+    repeats: bool | str = False,
 ) -> JudgementComparison:
     """Return what `compare_judgements` does, of lists for the topics that the judges share."""
     generator = as_generator(rng)
@@ -191,6 +209,15 @@ def compare_judged_lists(
         judges.qrels,
     )
     scores, weights = _on_complete_topics(scores, weights, seed)
+    counts_of_repeats: tuple[int, ...] = ()
+    if repeats is not False:
+        systems = [
+            one.with_repeats(repeats if isinstance(repeats, str) else None) for one in scores
+        ]
+        counts_of_repeats = tuple(systems[0].repeat_counts.tolist())
+        scores = systems
+    else:
+        _warn_of_repeats(scores[0])
     drawn = Drawn(weights, replicates, seed, level)
     verdicts = by_judge(lambda one: _verdicts(one, drawn), judges.names, scores)
     first = scores[0]
@@ -210,6 +237,7 @@ def compare_judged_lists(
         agreement=agreement,
         runs=judged_runs(judges, scores, values, drawn),
         variance=split_variance(values, first.runs, first.measures) if several else None,
+        repeats=counts_of_repeats,
         level=level,
     )
 
@@ -234,6 +262,18 @@ def _on_complete_topics(
     )
     own = draw_topics(len(names), len(weights), np.random.default_rng([seed, len(names)])).shares()
     return [one.select(topic=names) for one in scores], own
+
+
+def _warn_of_repeats(scores: Scores) -> None:
+    """Warn if all runs are named as repeats of systems, which would be compared with each other."""
+    try:
+        found = find_repeats(scores)
+    except InvalidValueError:
+        return
+    warn_caller(
+        f"the {len(scores.runs)} runs are named as repeats of {counted(len(found.systems), 'system')}, and "
+        "repeats of one system are compared as runs here; --repeats (repeats=True) compares the systems"
+    )
 
 
 def _correlations(values: Floats, pairs: list[tuple[int, int]], drawn: Drawn) -> list[Floats]:

@@ -17,10 +17,10 @@ from confir.data.formats.format import RunSource
 from confir.data.formats.json_files import has_json_ending
 from confir.data.formats.quepid import QUEPID_BOOK, read_judges
 from confir.data.formats.sources import find_runs, qrels_called, read_judgements
-from confir.data.formats.trec_lines import HIGHEST_GAIN
 from confir.data.ids import DocumentNumbers
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingRules
+from confir.data.trec_lines import HIGHEST_GAIN
 from confir.errors import (
     FormatError,
     InvalidValueError,

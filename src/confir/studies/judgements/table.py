@@ -15,6 +15,7 @@ from confir.report.tables import Cell, Table
 from confir.studies.judgements.grade_agreement import GradeAgreement, pair_note
 from confir.studies.judgements.judge_effects import GAINS, LOSES
 from confir.studies.judgements.judgement_comparison import JudgementComparison
+from confir.studies.judgements.label_agreement import LabelAgreement
 
 _AGREEMENT = (
     ("κ, quadratic weights", "weighted_kappa"),
@@ -78,13 +79,19 @@ def _limits(record: Record, field: str) -> tuple[float, float, float]:
 
 def judgement_note(comparison: JudgementComparison) -> str:
     """Return what the numbers of a comparison of judges are."""
-    runs = counted(len(comparison.runs.runs), "run")
+    runs = counted(len(comparison.runs.runs), "system" if comparison.repeats else "run")
+    if comparison.repeats:
+        fewest, most = min(comparison.repeats), max(comparison.repeats)
+        number = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+        runs += f", each the mean of {number} repeats"
     note = (
         f"{pair_note(comparison.pairs)}; {counted(comparison.topics, 'topic')}, {runs}; "
         f"{percent(comparison.level)} intervals over topics"
     )
     if len(comparison.judges) > 2:
         note += f"; {_joint_note(comparison.agreement, len(comparison.judges))}"
+    if comparison.repeats:
+        note += "; verdicts and means account for variation between repeats, other intervals are for these repeats"
     return (
         f"{note}\nbias: the judge's mean minus the reference's, over all runs; verdicts: significant "
         "differences between runs by the reference that are kept, lost or reversed with the judge, and "
@@ -106,6 +113,58 @@ def agreement_table(agreement: GradeAgreement) -> Table:
     note = f"{counted(agreement.topics, 'topic')}; {percent(agreement.level)} intervals over topics"
     note += f"; {_joint_note(agreement, judges)}" if judges > 2 else ""
     return Table(("judges", "number", "estimate"), tuple(rows), note, names=2)
+
+
+def label_table(agreement: LabelAgreement) -> Table:
+    """Return a table of the agreement on labels: one row per judge and number."""
+    every = agreement.to_records()
+    size = len(agreement.thresholds)
+    rows: list[tuple[Cell, ...]] = []
+    for start in range(0, len(every), size):
+        own = every[start : start + size]
+        rows += _rows(own[0]["judge"], _label_rows(own, agreement.kind))
+    return Table(("judge", "number", "estimate"), tuple(rows), _label_note(agreement), names=2)
+
+
+def _label_rows(records: list[Record], kind: str) -> list[Row]:
+    """Return the numbers of one judge; ``records`` are those of its thresholds."""
+    first = records[0]
+    found = [("items with both labels", f"{first['items']:,}")]
+    if first["missing"]:
+        share = first["missing"] / (first["items"] + first["missing"])
+        found.append(("no label by the judge", f"{first['missing']:,} ({share_text(share)})"))
+    names = {name: text for text, name in _AGREEMENT} | {"same_label": "same label"}
+    names["krippendorff_alpha"] = "α, ordinal" if kind == "grades" else "α"
+    names["correlation"] = "correlation"
+    found += [
+        (names[name], number_text(*_limits(first, name)))
+        for name in ("same_label", "weighted_kappa", "kappa", "correlation", "krippendorff_alpha")
+        if not math.isnan(first[name])
+    ]
+    what = "bias of the share that passes" if kind == "pass/fail" else f"bias of the {kind}"
+    found.append((what, difference_text(*_limits(first, "bias"))))
+    for record in records:
+        if record["threshold"]:
+            passing = "" if kind == "pass/fail" else f", pass from {record['threshold']}"
+            for name, of in (("sensitivity", "passed"), ("specificity", "failed")):
+                numbers = number_text(*_limits(record, name))
+                found.append((f"{name}{passing} (n = {record[of]:,})", numbers))
+    return found
+
+
+def _label_note(agreement: LabelAgreement) -> str:
+    """Return what the numbers are, and how their intervals were made."""
+    over = f"over {counted(agreement.topics, 'topic')}" if agreement.topics else "over items"
+    note = f"reference {agreement.pairs[0][0]}; {percent(agreement.level)} intervals {over}"
+    if agreement.unlabelled:
+        note += f"; {counted(agreement.unlabelled, 'item')} without a human label left out"
+    if agreement.thresholds != ("",):
+        wilson = "by Wilson" + (", with the effective number of items" if agreement.topics else "")
+        note += (
+            f"\nsensitivity: of the items that pass by the reference, the share that the judge passes; "
+            f"specificity: of those that fail, the share that it fails; shares have intervals {wilson}"
+        )
+    return f"{note}\nbias: the judge's mean minus the reference's"
 
 
 def judges_sentence(comparison: JudgementComparison, place: int, measure: int) -> str:

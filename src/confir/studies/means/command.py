@@ -14,6 +14,7 @@ from confir.cli.output import Output
 from confir.cli.parameters import Instead, Option, PathRole, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, counted
+from confir.studies.targets.command import TargetOptions
 from confir.studies.ties.command import Ties
 from confir.studies.unjudged.command import Missing, Unjudged
 from confir.studies.unjudged.compared_means_command import (
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
     from confir.cli.answers import Answer
     from confir.data.result import Record
     from confir.data.scores import Scores
+    from confir.intervals.method import Method
+    from confir.measures.missing_scores import Ranges
     from confir.measures.score_summary import ScoreSummary
+    from confir.studies.targets.targets import Target
 
 # The views that compare the means with other means, in rows below.
 _COMPARED_VIEWS: dict[str, type[ComparedMeansView]] = {one.view: one for one in (Unjudged, Ties)}
@@ -65,6 +69,12 @@ VIEWS = Views(
         "what missing scores could do to the means",
         "mean-and-missing",
         lacks=("baseline", "missing", "threshold", "human", "repeats", *COMPARED_MEANS_OPTIONS),
+    ),
+    View(
+        "targets",
+        "whether means reach targets (default with --at-least and --fail-below)",
+        "target",
+        lacks=("baseline", "threshold", *COMPARED_MEANS_OPTIONS),
     ),
     View(
         "pass",
@@ -113,6 +123,7 @@ def evaluate_command(
             least=1,
         ),
     ] = None,
+    goals: TargetOptions,
     by: options.ByOption = None,
     threshold: Annotated[
         float,
@@ -128,14 +139,22 @@ def evaluate_command(
 
     - `confir evaluate qrels.txt runs/`
     - `confir evaluate qrels.txt bm25.run dense.run.gz -m AP,nDCG@10 -o table.tex`
-    - `confir evaluate --scores scores.csv --baseline bm25`
+    - `confir evaluate qrels.txt bm25.run --at-least nDCG@10=0.3`
     """
     from confir.cli.answers import Answer
     from confir.intervals.method_list import find_method
     from confir.measures.missing_scores import parse_ranges, treat_missing
     from confir.studies.means.table import topic_table
 
-    view = VIEWS.choose(inputs.context, show, topics=topics).name
+    targets = goals.targets()
+    usual = "targets" if targets else ""
+    view = VIEWS.choose(inputs.context, show, topics=topics, default=usual).name
+    if bool(targets) != (view == "targets"):
+        raise InvalidValueError(
+            "--show targets needs --at-least MEASURE=TARGET"
+            if not targets
+            else f"--at-least and --fail-below have no effect on --show {view}"
+        )
     compared_view = (
         _COMPARED_VIEWS[view].of(inputs, treatment, pool_depth) if view in _COMPARED_VIEWS else None
     )
@@ -149,6 +168,9 @@ def evaluate_command(
         evaluate_by(inputs, by, lambda one: mean_answer(one, statistics, methods=method), out)
         return
     read: dict[str, Any] = {"quiet": out.quiet, "example": "confir evaluate qrels.txt bm25.run"}
+    if view == "targets":
+        _judge(inputs, goals, targets, methods, statistics, parse_ranges(bounds or ()), out)
+        return
     if view == "pass":
         from confir.studies.repeats.successes import score_successes
 
@@ -199,6 +221,42 @@ def _check_failing(scores: Scores | ScoreSummary) -> None:
         from confir.pairs.missing_pairs import warn_of_unequal_failure
 
         warn_of_unequal_failure(scores)
+
+
+def _judge(
+    inputs: Inputs,
+    goals: TargetOptions,
+    targets: Sequence[Target],
+    methods: Sequence[Method],
+    statistics: options.Statistics,
+    ranges: Ranges,
+    out: Output,
+) -> None:
+    """Deliver whether means reach targets, and close the gate where they do not."""
+    if len(methods) > 1:
+        raise InvalidValueError("targets take one --method")
+    wanted = [*(inputs.measure or ()), *(target.measure for target in targets)]
+    read: dict[str, Any] = {"quiet": out.quiet, "example": "confir evaluate qrels.txt bm25.run"}
+    if inputs.missing == "drop":
+        raise InvalidValueError(
+            "--missing drop has no effect on targets: missing scores count as the lowest possible"
+        )
+    if inputs.scores and inputs.missing is None:
+        inputs = replace(inputs, missing="worst")
+    named = [] if inputs.scores and not inputs.measure else list(dict.fromkeys(wanted))
+    scores = inputs.load_scores(named, **read)
+    method = methods[0].name if methods else None
+    answer, gates = goals.judge(
+        inputs.context,
+        scores,
+        targets,
+        level=statistics.level,
+        method=method,
+        bounds=ranges,
+        seed=statistics.seed,
+    )
+    out.deliver(answer)
+    goals.announce(gates, shown=out.output is None and out.in_parts)
 
 
 def _with_nuggets(answer: Answer, files: Sequence[str], scores: Scores | ScoreSummary) -> Answer:

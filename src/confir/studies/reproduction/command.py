@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from confir.cli import options
+from confir.cli.file_checks import check_junit
 from confir.cli.input import Inputs
 from confir.cli.input_options import DESIGN, JUDGED
 from confir.cli.output import Output
 from confir.cli.parameters import Argument, Instead, Option, PathRole, Without, refuse_options
 from confir.defaults import OVERLAP_DEPTH, PERSISTENCE
 from confir.errors import InvalidValueError
-from confir.studies.gate.command import GATE_PANEL, check_junit
+from confir.studies.gate.command import GATE_PANEL
 
 if TYPE_CHECKING:
     from confir.studies.reproduction.reproduction import ReproductionCheck

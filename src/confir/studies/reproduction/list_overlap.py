@@ -10,9 +10,9 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists.held_lists import HeldLists
+from confir.data.ranked_lists.list_reader import read_source_lists
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.run import Run, TiePrecision
-from confir.data.scanning.list_reader import read_source_lists
 
 TieVariant = Literal["a", "b"]
 TIE_VARIANTS: tuple[TieVariant, ...] = get_args(TieVariant)

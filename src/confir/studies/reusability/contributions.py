@@ -11,10 +11,10 @@ import numpy as np
 
 from confir.arguments import invalid
 from confir.arrays import Integers
-from confir.data.formats.trec_lines import read_fields
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists.held_lists import HeldLists
 from confir.data.tables.team_files import read_teams
+from confir.data.trec_lines import read_fields
 from confir.errors import (
     FormatError,
     InvalidValueError,

@@ -125,11 +125,11 @@ class MissingDifferences(Result):
         return {
             "measure": TableColumn(Role.NAME),
             "run": TableColumn(Role.NAME),
+            "robust": TableColumn(Role.FLAG),
             "missing": TableColumn(Role.SHARE),
             **dict.fromkeys(("difference", "lowest", "highest"), TableColumn(Role.DIFFERENCE)),
             "verdict_lowest": TableColumn(Role.VERDICT, "at lowest"),
             "verdict_highest": TableColumn(Role.VERDICT, "at highest"),
-            "robust": TableColumn(Role.FLAG),
         }
 
     def note(self) -> str:

@@ -140,7 +140,8 @@ async function draw(figure) {
   const spec = fitted(chart.zoomable ? zoomable(filled) : filled, figure.clientWidth);
   plot.classList.toggle("wide", spec.width !== "container");
   setCaption(figure, caption);
-  const result = await window.vegaEmbed(plot.firstElementChild, bright(inPixels(themed(spec))), {
+  const { $schema, ...unversioned } = bright(inPixels(themed(spec))); // embed warns of other versions than its own
+  const result = await window.vegaEmbed(plot.firstElementChild, unversioned, {
     actions: false,
     ast: true, // the content security policy forbids eval
     renderer: "svg",

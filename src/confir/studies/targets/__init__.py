@@ -1,0 +1,1 @@
+"""Is a run good enough: does its mean reach a target?"""
