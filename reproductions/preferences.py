@@ -25,7 +25,7 @@ from confir.data.files import write_whole
 from confir.data.tables.input_table import Ids
 from confir.data.votes import Votes
 from confir.errors import SmallSampleWarning, UnsupportedMethodError
-from confir.measures.strengths import Strengths, fit_strengths, maximise_likelihood
+from confir.measures.strengths import Cells, Strengths, fit_strengths, maximise_likelihood
 from confir.pairs.best_runs import best_of_pairs
 from confir.pairs.ranking import ranking_of_pairs
 from confir.pairs.run_pairs import compare_all_runs
@@ -69,7 +69,11 @@ class Case(NamedTuple):
         apart = (self.strength[:, None] - self.strength)[..., None]
         share = expit(apart + np.sqrt(2.0) * self.taste * z) @ (weight / weight.sum())
         points = (self.pairs + self.pairs.T) * share * self.votes
-        return maximise_likelihood(points)
+        both = points + points.T
+        first, second = np.nonzero(np.triu(both))
+        of_pairs = both[first, second], points[first, second]
+        cells = Cells(first, second, *of_pairs, np.empty((len(first), 0)))
+        return maximise_likelihood(cells, self.systems)
 
     def draw(self, rng: np.random.Generator) -> Votes:
         """Return votes."""

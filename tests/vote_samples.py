@@ -20,6 +20,8 @@ def simulate_votes(
     judge_sd: float = 0.0,
     weights: Sequence[Any] | None = None,
     names: Sequence[str] | None = None,
+    position: float = 0.0,
+    length: float = 0.0,
 ) -> Votes:
     """Return votes between systems of known strengths.
 
@@ -32,6 +34,8 @@ def simulate_votes(
         0 for independent votes.
     weights
         How often each system is asked about.
+    position, length
+        Effects of standing left, and of a covariate of root mean square 1 whose mean is not 0.
     """
     generator = np.random.default_rng(rng)
     strength = np.asarray(strength, float)
@@ -49,11 +53,17 @@ def simulate_votes(
         judge = generator.integers(judges, size=votes)
         taste = judge_sd * generator.standard_normal((judges, size))
     own = strength + taste
-    share = 1 / (1 + np.exp(own[judge, right] - own[judge, left]))
+    apart = own[judge, left] - own[judge, right] + position
+    covariates = {}
+    if length:
+        given = generator.normal(0.6, 0.8, votes)
+        covariates["length"] = 250.0 * given
+        apart = apart + length * given
+    share = 1 / (1 + np.exp(-apart))
     tied = ties * 4 * share * (1 - share) / 2
     drawn = generator.random(votes)
     winner = np.where(drawn < share - tied / 2, 1.0, np.where(drawn < share + tied / 2, 0.5, 0.0))
     width = len(str(max(judges, 1)))
     named = Ids([f"j{number:0{width}}" for number in range(judges)], judge) if judges else None
     systems = tuple(names or (f"s{place:03}" for place in range(size)))
-    return Votes(systems, left, right, winner, judge=named)
+    return Votes(systems, left, right, winner, judge=named, covariates=covariates)

@@ -50,6 +50,7 @@ from confir.studies.planning.planning import Plan as Plan
 from confir.studies.planning.usual_goals import PlanOverview as PlanOverview
 from confir.studies.preferences.early_looks import ShareSequence as ShareSequence
 from confir.studies.preferences.preference_pairs import PreferencePairs as PreferencePairs
+from confir.studies.preferences.preferences import PreferenceEffects as PreferenceEffects
 from confir.studies.preferences.preferences import Preferences as Preferences
 from confir.studies.preferences.vote_plan import VotePlan as VotePlan
 from confir.studies.repeats.repeat_means import RepeatMeans as RepeatMeans

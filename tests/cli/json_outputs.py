@@ -172,6 +172,10 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
         ("preferences", "{votes}", "--show", "pairs", *FEW),
         ("preferences", "{votes}", "--show", "pairs", "--baseline", "a", *FEW),
     ],
+    "preference-effect": [
+        ("preferences", "{sided}", "--show", "effects", *FEW),
+        ("preferences", "{sided}", "--show", "effects", "--position", "adjust", *FEW),
+    ],
     "vote-plan": [
         ("preferences", "{votes}", "--show", "plan"),
         ("preferences", "{votes}", "--show", "plan", "--half-width", "0.1"),
@@ -221,6 +225,7 @@ TABLES = {
     "equal": "run,measure,topic,score\na,AP,1,.5\nb,AP,1,.5\na,AP,2,.5\nb,AP,2,.5\n",
     "gaps": "run,measure,topic,score\na,AP,1,.5\nb,AP,1,\na,AP,2,.5\nb,AP,2,.5\n",
     "votes": "left,right,winner\n" + "a,b,a\nb,a,b\nb,c,left\nc,b,c\na,c,tie\n" * 4,
+    "sided": "left,right,winner\n" + "a,b,a\nb,a,b\nb,c,left\nc,b,b\na,c,tie\nb,a,a\n" * 4,
     "clicks": "left,right,winner\n" + "a,b,a\nb,a,b\n" * 4,
     "effects": "study,effect,se\nx,0.1,0.05\ny,0.2,0.1\nz,0.05,0.1\n",
     "datasets": "dataset,run,measure,topic,score\n"

@@ -52,6 +52,69 @@ def test_systems_that_share_the_highest_strength_are_all_named(confir_command, t
     assert "A and B have the highest strength, 0.000 (" in said
 
 
+@pytest.fixture
+def left_wins(tmp_path):
+    """400 votes of which the left side wins 70 %, whoever stands there, and longer answers more."""
+    path = tmp_path / "left.csv"
+    pairs = [(a, b) for a in "xyz" for b in "xyz" if a != b]
+    rows = [
+        f"{a},{b},{'left' if n % 10 < 7 else 'right'},{100 + n % 7},{100 + n % 5}"
+        for n in range(400)
+        for a, b in [pairs[n % 6]]
+    ]
+    path.write_text("model_a,model_b,winner,length_a,length_b\n" + "\n".join(rows) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("view", ["strengths", "best", "pairs", "ranks", "effects"])
+def test_a_side_that_wins_is_said_in_the_first_lines(confir_command, left_wins, view):
+    given = ("preferences", left_wins, "--show", view, *FEW)
+    first = confir_command(*given).out.splitlines()[:2]
+    assert any(
+        "The left side wins 70.3% of the votes between equal systems" in one for one in first
+    )
+    assert any(one.endswith("add --position adjust") for one in first)
+    adjusted = confir_command(*given, "--position", "adjust").out.splitlines()[:2]
+    assert any(one.endswith("strengths are adjusted for it") for one in adjusted)
+
+
+def test_a_gate_says_that_a_side_wins(confir_command, left_wins):
+    given = ("preferences", left_wins, "--baseline", "x", "--fail-if-worse", *FEW)
+    assert confir_command(*given).out.startswith("The left side wins 70.3% of the votes")
+
+
+def test_effects_are_records_and_part_of_the_page(confir_command, left_wins, tmp_path):
+    given = ("preferences", left_wins, "--position", "adjust", "--covariate", "length", *FEW)
+    records = json.loads(confir_command(*given, "--show", "effects", "--format", "json").out)
+    assert [(one["effect"], one["adjusted"]) for one in records] == [
+        ("position", True),
+        ("length", True),
+    ]
+    systems = json.loads(confir_command(*given, "--format", "json").out)
+    assert {one["position"] for one in systems} == {records[0]["estimate"]}
+    assert {one["position_p"] for one in systems} == {records[0]["p"]}
+    page = tmp_path / "votes.html"
+    assert confir_command(*given, "-o", page).code == 0
+    text = re.sub("[\u2066-\u2069]", "", unescape(page.read_text()))
+    assert "Does the side of an answer matter?" in text
+    assert "adjusted for position, length" in text
+    assert "Strengths are adjusted for length (effect" in text
+
+
+def test_votes_without_sides_show_no_effects(confir_command, tmp_path):
+    votes = tmp_path / "votes.csv"
+    votes.write_text("left,right,winner\n" + "base,new,left\nbase,new,right\n" * 6)
+    refused = confir_command("preferences", votes, *FEW, "--show", "effects")
+    assert refused.code == 2
+    assert "the side follows from the systems: 'base', 'new' always on one side" in refused.err
+    assert "position" not in confir_command("preferences", votes, *FEW).out
+    (first, *_) = json.loads(confir_command("preferences", votes, *FEW, "--format", "json").out)
+    assert first["position"] is None
+    text = tmp_path / "page.html"
+    assert confir_command("preferences", votes, *FEW, "-o", text).code == 0
+    assert "side of an answer" not in text.read_text()
+
+
 def test_records_have_strengths_that_sum_to_0(preferences):
     records = json.loads(preferences(*FEW, "--format", "json").out)
     assert sum(record["strength"] for record in records) == pytest.approx(0)
@@ -222,6 +285,12 @@ def test_two_systems_have_a_confidence_sequence(confir_command, tmp_path):
         ),
         (["--show", "all"], "unknown value of --show 'all'"),
         (["--cluster", "topic"], "votes name no topic"),
+        (["--covariate", "length"], "no column, and no pair of columns, for the covariate"),
+        (["--position", "left"], "'left'"),
+        (
+            ["--show", "sequence", "--position", "adjust"],
+            "--position has no effect on --show sequence",
+        ),
         (["--baseline", "w"], "unknown system 'w'"),
         (["--prior", "-1"], "prior is -1.0; expected a number above 0"),
         (["--level", "2"], "2"),

@@ -49,6 +49,7 @@ def make_results():
     judges = [sample.qrels, *(noisy_judge(sample.qrels, seed=seed) for seed in (1, 2))]
     judged = confir.compare_judgements(judges, runs, ["AP", "P@10"], replicates=99, rng=1)
     votes = {"left": "aabbcc" * 9, "right": "bcacab" * 9, "winner": "aabbcb" * 9}
+    sided = {"left": "abbcac" * 9, "right": "bacbca" * 9, "winner": "abbbca" * 9}
     return [
         gaps,
         confir.confidence_interval(gaps),
@@ -184,6 +185,7 @@ def make_results():
         ),
         confir.rate_preferences(votes, replicates=99, rng=1),
         confir.rate_preferences(votes, replicates=99, rng=1).pairs(),
+        confir.rate_preferences(sided, replicates=99, rng=1).effects,
         confir.plan_votes(votes),
         confir.judge_target(scores, {"AP": 0.4}),
         share_sequence({"left": "ab", "right": "ba", "winner": "aa"}),

@@ -10,7 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from confir.data.votes import Votes, read_votes
-from confir.errors import ConfirError, FormatError, InvalidValueError, ReadingWarning
+from confir.errors import (
+    ConfirError,
+    FormatError,
+    InputWarning,
+    InvalidValueError,
+    ReadingWarning,
+)
 
 ROWS = [("x", "y", "x"), ("y", "z", "tie"), ("z", "x", "x"), ("x", "z", "z")]
 RECORDS = [dict(zip(("left", "right", "winner"), row, strict=True)) for row in ROWS]
@@ -144,3 +150,72 @@ def test_systems_that_every_output_would_merge_are_refused():
     votes["winner"] = votes["left"]
     with pytest.raises(FormatError, match=r"two systems are named .* control characters only"):
         read_votes(votes)
+
+
+ANSWERS = {"left": "xyzx", "right": "yzxz", "winner": "xyxz"}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("length_left", "length_right"),
+        ("left_length", "right_length"),
+        ("length_model_a", "length_model_b"),
+        ("model_a_length", "model_b_length"),
+        ("length_a", "length_b"),
+        ("a_length", "b_length"),
+    ],
+)
+def test_a_covariate_is_that_of_the_left_answer_less_the_right_ones(names):
+    columns = dict(zip(names, ([10, 20, 30, 5], [1, 2.5, 30, 9]), strict=True))
+    votes = read_votes({**ANSWERS, **columns}, covariates=["length"])
+    assert votes.covariates["length"].tolist() == [9, 17.5, 0, -4]
+    assert votes.where(np.array([3, 0])).covariates["length"].tolist() == [-4, 9]
+    assert read_votes({**ANSWERS, **columns}).covariates == {}
+
+
+def test_a_single_column_is_a_difference_already(tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text("left,right,winner,longer\nx,y,x,3\ny,x,error,0\ny,z,y,-2\nx,x,x,4\n")
+    with pytest.warns(InputWarning):
+        votes = read_votes(path, covariates=["longer"])
+    assert votes.covariates["longer"].tolist() == [3, -2]
+
+
+def test_votes_that_are_counted_have_their_rows_covariate():
+    counts = {"left_wins": [2, 0], "right_wins": [1, 1], "ties": [0, 1], "length": [3, -1]}
+    votes = read_votes({"left": "xy", "right": "yx", **counts}, covariates=["length"])
+    assert votes.covariates["length"].tolist() == [3, 3, 3, -1, -1]
+
+
+@pytest.mark.parametrize(
+    ("columns", "problem"),
+    [
+        ({}, "no column, and no pair of columns, for the covariate 'length'; expected either"),
+        ({"length_left": [1, 2, 3, 4]}, "no column, and no pair of columns, for the covariate"),
+        (
+            {"length": [1, -2, 3, 4], "length_a": [1, 2, 3, 4], "length_b": [1, 2, 3, 4]},
+            "several columns for the covariate 'length'",
+        ),
+        ({"length": [1, 2, 3, 4]}, "is no difference between two answers"),
+        ({"length": [1, None, -3, 4]}, "the length is missing; expected a number for each vote"),
+        ({"length": [1, "long", -3, 4]}, "'long' under 'length' is not a finite number"),
+    ],
+)
+def test_a_covariate_that_could_mean_two_things_is_refused(columns, problem):
+    with pytest.raises(FormatError) as caught:
+        read_votes({**ANSWERS, **columns}, covariates=["length"])
+    assert problem in str(caught.value)
+    with pytest.raises(InvalidValueError, match="expected a list of names"):
+        read_votes({**ANSWERS, "length": [1, 2, -3, 4]}, covariates="length")
+
+
+def test_formats_that_merge_both_orders_of_the_answers_have_no_sides(tmp_path):
+    record = {"question_id": 1, "model_1": "x", "model_2": "y", "g1_winner": "model_1"}
+    path = tmp_path / "pairs.jsonl"
+    lines = [{**record, "g2_winner": winner} for winner in ("model_1", "tie")]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    with pytest.warns(ReadingWarning, match="changed with the order"):
+        votes = read_votes(path)
+    assert (votes.has_sides, votes.winner.tolist()) == (False, [1.0, 0.5])
+    assert read_votes(RECORDS).has_sides

@@ -1,12 +1,20 @@
 """Bradley-Terry strengths: by hand, under exchange of sides, and undefined cases."""
 
+import itertools
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
 from confir.data.tables.input_table import encode_ids
 from confir.data.votes import Votes, read_votes
-from confir.errors import InvalidValueError, SmallSampleWarning, UnsupportedMethodError
+from confir.errors import (
+    InvalidValueError,
+    SmallSampleWarning,
+    UnknownNameError,
+    UnsupportedMethodError,
+)
 from confir.measures.strengths import fit_strengths
 from vote_samples import simulate_votes
 
@@ -123,6 +131,116 @@ def test_all_ties_are_even_and_cannot_be_dropped():
     assert fit_strengths(rows).strength.tolist() == [0, 0]
     with pytest.raises(InvalidValueError, match="all 12 votes are ties"):
         fit_strengths(rows, ties="drop")
+
+
+SIDES = [("a", "b", "a"), ("b", "a", "a"), ("a", "b", "b"), ("b", "a", "b")] * 3
+
+
+def with_covariate(votes, values):
+    return replace(votes, covariates={"length": np.array(values, float)})
+
+
+def test_a_position_that_follows_from_the_systems_is_refused_by_name():
+    always = named(*[("base", "a", "left"), ("base", "b", "right")] * 4, ("base", "a", "right"))
+    both = named(*[("base", "b", "left"), ("base", "a", "left")] * 4, ("base", "a", "right"))
+    for votes, prior in ((always, 1.0), (both, 1.0)):
+        with pytest.raises(
+            UnsupportedMethodError, match="the side follows from the systems: 'a', 'b'"
+        ):
+            fit_strengths(votes, position="adjust", prior=prior)
+    two = [("a", "b", winner) for winner in "aab"] * 4
+    with pytest.raises(UnsupportedMethodError, match="expected votes in both orders"):
+        fit_strengths(named(*two), position="adjust")
+
+
+@pytest.mark.parametrize("prior", [None, 1.0])
+def test_a_position_that_decides_every_vote_is_refused(prior):
+    rows = [(*side, winner) for side in ("ab", "ba") for winner in ("left", "tie")]
+    votes = named(*rows * 4)
+    fit_strengths(votes, prior=prior)
+    decided = votes.where(~votes.tied)
+    with pytest.raises(UnsupportedMethodError, match="the left side wins every vote"):
+        fit_strengths(decided, position="adjust", prior=prior)
+    assert np.isfinite(fit_strengths(votes, position="adjust", prior=prior).effects.estimate).all()
+
+
+@pytest.mark.parametrize("prior", [None, 1.0])
+def test_a_covariate_that_decides_every_vote_is_refused(prior):
+    votes = named(*SIDES)
+    longer = with_covariate(votes, np.where(votes.winner == 1, 3, -2))
+    with pytest.raises(UnsupportedMethodError, match="length and strengths predict every vote"):
+        fit_strengths(longer, covariates=["length"], prior=prior)
+    turned = longer.covariates["length"].copy()
+    turned[0] *= -1
+    found = fit_strengths(with_covariate(votes, turned), covariates=["length"], prior=prior)
+    assert 0 < found.effects.estimate[0] < 20
+
+
+def test_an_almost_separating_direction_of_a_chain_of_systems_is_finite():
+    """Strengths so far apart that chances are 0 or 1 up to rounding exist nevertheless."""
+    rows = [
+        row
+        for a, b in itertools.pairwise("abcdefgh")
+        for row in [(a, b, a)] * 150 + [(b, a, a)] * 150 + [(a, b, b), (b, a, b)]
+    ]
+    votes = named(*rows, ("a", "h", "left"), ("h", "a", "right"))
+    found = fit_strengths(votes, position="adjust")
+    assert np.ptp(found.strength) > 30
+    assert abs(found.effects.estimate[0]) < 3
+
+
+def test_covariates_that_follow_from_the_systems_or_are_0_are_refused():
+    votes = named(*SIDES)
+    size = np.where(votes.left == 0, 7.0, -7.0)
+    with pytest.raises(UnsupportedMethodError, match="covariate 'length' follows from the systems"):
+        fit_strengths(with_covariate(votes, size), covariates=["length"])
+    with pytest.raises(InvalidValueError, match="covariate 'length' is 0 in all votes"):
+        fit_strengths(with_covariate(votes, 0 * size), covariates=["length"])
+    with pytest.raises(UnknownNameError, match="unknown covariate 'width'"):
+        fit_strengths(with_covariate(votes, size), covariates=["width"])
+    named_alike = replace(votes, covariates={"position": size})
+    with pytest.raises(InvalidValueError, match="'position' has the name of the effect"):
+        fit_strengths(named_alike, covariates=["position"])
+
+
+def test_votes_without_sides_have_no_position():
+    votes = replace(named(*SIDES), has_sides=False)
+    with pytest.raises(InvalidValueError, match="do not say which answer stood left"):
+        fit_strengths(votes, position="adjust")
+
+
+def test_exchanged_sides_change_the_sign_of_the_position_alone():
+    votes = simulate_votes([0, 0.5, -0.5, 1], 300, 2, ties=0.4, judges=20, position=0.5, length=0.3)
+    turned = Votes(
+        votes.systems,
+        votes.right,
+        votes.left,
+        1 - votes.winner,
+        judge=votes.judge,
+        covariates={"length": -votes.covariates["length"]},
+    )
+    for options in ({"cluster": "judge"}, {"prior": 2.0}, {"covariates": ["length"]}):
+        one, other = (
+            fit_strengths(given, position="adjust", **options) for given in (votes, turned)
+        )
+        np.testing.assert_allclose(one.strength, other.strength, atol=1e-10)
+        np.testing.assert_allclose(one.covariance(), other.covariance(), atol=1e-10)
+        signs = np.array([-1.0, 1.0])[: len(one.effects.names)]
+        np.testing.assert_allclose(one.effects.estimate, signs * other.effects.estimate, atol=1e-10)
+
+
+def test_ties_of_a_prior_stand_on_no_side():
+    votes = simulate_votes([0, 0.5, -0.5], 200, 3, position=0.8)
+
+    def loss(found):
+        logits = found[votes.left] - found[votes.right] + found[3]
+        anchored = np.logaddexp(0, -found[:3]) + np.logaddexp(0, found[:3])
+        return np.logaddexp(0, logits).sum() - votes.winner @ logits + 1.5 / 2 * anchored.sum()
+
+    expected = minimize(loss, np.zeros(4), tol=1e-12, method="BFGS").x
+    found = fit_strengths(votes, position="adjust", prior=1.5)
+    np.testing.assert_allclose(found.strength, expected[:3] - expected[:3].mean(), atol=1e-5)
+    np.testing.assert_allclose(found.effects.estimate, expected[3:], atol=1e-5)
 
 
 def test_systems_are_chosen_with_their_votes_and_influence():

@@ -5,6 +5,7 @@ import evalica
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from scipy.linalg import block_diag
 
 from confir.data.votes import read_votes
 from confir.measures.strengths import fit_strengths
@@ -19,16 +20,18 @@ def design_matrix(votes):
     return matrix[:, :-1]
 
 
-def fit_by_statsmodels(votes, groups):
-    """Return strengths that sum to 0, and their covariance by clusters, times G/(G-1)."""
-    model = sm.GLM(votes.winner, design_matrix(votes), family=sm.families.Binomial())
+def fit_by_statsmodels(votes, groups, further=None):
+    """Return strengths that sum to 0, further effects, and their covariance by clusters, times G/(G-1)."""
+    further = np.empty((len(votes), 0)) if further is None else further
+    design = np.hstack([design_matrix(votes), further])
+    model = sm.GLM(votes.winner, design, family=sm.families.Binomial())
     fitted = model.fit(
         tol=1e-14,
         cov_type="cluster",
         cov_kwds={"groups": groups, "use_correction": False},
     )
     size = len(votes.systems)
-    centre = np.eye(size)[:, :-1] - 1.0 / size
+    centre = block_diag(np.eye(size)[:, :-1] - 1.0 / size, np.eye(further.shape[1]))
     number = len(np.unique(groups))
     covariance = centre @ fitted.cov_params() @ centre.T * number / (number - 1)
     return centre @ fitted.params, covariance
@@ -46,6 +49,37 @@ def test_strengths_and_covariance_against_statsmodels(ties, cluster):
     found = fit_strengths(votes, cluster=cluster)
     np.testing.assert_allclose(found.strength, expected, atol=1e-8)
     np.testing.assert_allclose(found.covariance(), covariance, atol=1e-8)
+
+
+@pytest.mark.parametrize("cluster", [None, "judge"])
+@pytest.mark.parametrize("terms", [["position"], ["length"], ["position", "length"]])
+def test_effects_of_position_and_length_against_statsmodels(terms, cluster):
+    strength = np.linspace(-1, 1, 6)
+    votes = simulate_votes(
+        strength, 500, 1, ties=0.4, judges=25, judge_sd=0.5, position=0.6, length=-0.4
+    )
+    length = votes.covariates["length"]
+    columns = {"position": np.ones(500), "length": length / np.sqrt(np.mean(length**2))}
+    further = np.column_stack([columns[name] for name in terms])
+    groups = np.arange(500) if cluster is None else votes.judge.codes
+    expected, covariance = fit_by_statsmodels(votes, groups, further)
+    covariates = [name for name in terms if name != "position"]
+    position = "adjust" if "position" in terms else "estimate"
+    found = fit_strengths(votes, cluster=cluster, position=position, covariates=covariates)
+    estimates = np.concatenate([found.strength, found.effects.estimate])
+    np.testing.assert_allclose(estimates, expected, atol=1e-8)
+    np.testing.assert_allclose(found.covariance(), covariance[:6, :6], atol=1e-8)
+    np.testing.assert_allclose(found.effects.se**2, covariance.diagonal()[6:], atol=1e-8)
+
+
+def test_the_position_in_the_arena_of_mteb_against_statsmodels(real_data):
+    votes = read_votes(real_data / "mteb-arena" / "votes.json")
+    every = np.arange(len(votes))
+    expected, covariance = fit_by_statsmodels(votes, every, np.ones((len(votes), 1)))
+    found = fit_strengths(votes, position="adjust")
+    np.testing.assert_allclose(found.strength, expected[:-1], atol=1e-8)
+    np.testing.assert_allclose(found.effects.estimate, expected[-1:], atol=1e-8)
+    np.testing.assert_allclose(found.effects.se**2, covariance[-1, -1:], atol=1e-8)
 
 
 def test_the_arena_of_mteb_against_statsmodels(real_data):

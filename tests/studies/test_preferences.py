@@ -1,5 +1,9 @@
 """Preferences: the same families, best set and ranks as for scores, and statistics of votes alone."""
 
+import itertools
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import chi2, t
@@ -7,13 +11,20 @@ from scipy.stats import chi2, t
 import confir
 from confir.data.tables.input_table import Ids
 from confir.data.votes import Votes
-from confir.errors import ConfirError, DegenerateSampleWarning, InvalidValueError
+from confir.errors import (
+    ConfirError,
+    DegenerateSampleWarning,
+    InvalidValueError,
+    SmallSampleWarning,
+)
 from confir.measures.strengths import fit_strengths
 from confir.pairs.gate import judge_gate
 from confir.pairs.run_groups import RunGroups
+from confir.studies.leaderboard.dataset_votes import votes_of_datasets
 from confir.studies.preferences.early_looks import share_sequence
 from confir.studies.preferences.model_fit import check_fit
 from confir.studies.preferences.preferences import rate_preferences
+from confir.studies.preferences.table import effect_sentences
 from confir.studies.preferences.vote_plan import plan_votes
 from vote_samples import simulate_votes
 
@@ -297,6 +308,125 @@ def test_clustered_votes_need_clusters():
     hits, naive, _, _ = coverage((0.0,) * 5, 1_000, 300, judges=30, judge_sd=1.0)
     assert hits == pytest.approx(0.95, abs=0.02)
     assert naive < 0.85
+
+
+def one_sided(votes, share, seed):
+    """Return votes between four systems of which the left one wins this share, whatever it is."""
+    drawn = simulate_votes([0.0] * 4, votes, seed)
+    won = np.random.default_rng(seed).random(votes) < share
+    return replace(drawn, winner=won.astype(float))
+
+
+def test_the_left_side_that_wins_most_votes_is_said_in_the_first_lines():
+    found = rate_preferences(one_sided(400, 0.7, 1), replicates=99, rng=1)
+    (effect,) = found.effects.to_records()
+    assert effect["effect"] == "position"
+    assert not effect["adjusted"]
+    assert effect["low"] < np.log(0.7 / 0.3) < effect["high"]
+    assert effect["p"] < 1e-6
+    assert (found.position, found.position_low) == (effect["estimate"], effect["low"])
+    (said,) = effect_sentences(found)
+    assert re.match(r"The left side wins (6|7)\d\.\d% of the votes between equal systems", said)
+    assert said.endswith("strengths ignore this: add --position adjust")
+    adjusted = rate_preferences(one_sided(400, 0.7, 1), position="adjust", replicates=99, rng=1)
+    assert effect_sentences(adjusted)[0].endswith("strengths are adjusted for it")
+    assert "adjusted for position" in adjusted.about
+    right = rate_preferences(one_sided(400, 0.3, 1), replicates=99, rng=1)
+    assert effect_sentences(right)[0].startswith("The right side wins")
+
+
+def test_a_side_that_wins_all_votes_is_said_though_its_effect_is_infinite():
+    found = rate_preferences(one_sided(60, 1.0, 1), replicates=99, rng=1)
+    assert found.position is None
+    assert effect_sentences(found) == [
+        "The left side wins all 60 votes, which may show the position, not the systems"
+    ]
+
+
+def test_a_position_without_effect_is_shown_and_not_said():
+    found = rate_preferences(simulate_votes(STRENGTH, 400, 1), replicates=99, rng=1)
+    assert effect_sentences(found) == []
+    assert "; effect of standing left: " in found.note()
+
+
+def test_wins_on_datasets_have_no_position():
+    means = {"a": [0.5, 0.4, 0.9, 0.3], "b": [0.1, 0.6, 0.7, 0.4], "c": [0.2, 0.5, 0.3, 0.6]}
+    with pytest.warns(SmallSampleWarning):
+        found = rate_preferences(votes_of_datasets(means), cluster="topic", replicates=99, rng=1)
+    assert (found.position, found.effects.effects, found.effects.reason) == (None, (), "")
+
+
+def test_adjusted_strengths_fit_pairs_in_both_orders():
+    votes = simulate_votes(STRENGTH, 4_000, 3, position=1.0)
+    plain = check_fit(fit_strengths(votes), np.random.default_rng(1))
+    strengths = fit_strengths(votes, position="adjust")
+    fit = check_fit(strengths, np.random.default_rng(1))
+    assert (plain.df, fit.df) == (10 - 4, 20 - 5)
+    won, shown = np.zeros((5, 5)), np.zeros((5, 5))
+    np.add.at(won, (votes.left, votes.right), votes.winner)
+    np.add.at(shown, (votes.left, votes.right), 1)
+    expected = 0.0
+    for i, j in itertools.permutations(range(5), 2):
+        logit = strengths.strength[i] - strengths.strength[j] + strengths.effects.estimate[0]
+        share, predicted = won[i, j] / shown[i, j], 1 / (1 + np.exp(-logit))
+        expected += 2 * won[i, j] * np.log(share / predicted)
+        expected += 2 * (shown[i, j] - won[i, j]) * np.log((1 - share) / (1 - predicted))
+    assert fit.deviance == pytest.approx(expected)
+    assert fit.p == pytest.approx(chi2.sf(fit.deviance, fit.df), abs=0.05)
+
+
+def test_votes_with_covariates_are_not_tested_for_fit():
+    votes = simulate_votes(STRENGTH, 400, 3, length=0.5)
+    found = rate_preferences(votes, covariates=["length"], replicates=99, rng=1)
+    assert np.isnan(found.fit.p)
+    assert found.effects.effects == ("position", "length")
+    assert found.effects.adjusted.tolist() == [False, True]
+    rms = np.sqrt(np.mean(votes.covariates["length"] ** 2))
+    assert found.effects.unit.tolist() == [1, rms]
+
+
+def test_a_plan_of_adjusted_strengths_rests_on_their_variance():
+    votes = simulate_votes(STRENGTH, 400, 3, position=1.5)
+    plain, adjusted = (
+        plan_votes(votes, half_width=0.1, position=position) for position in ("estimate", "adjust")
+    )
+    assert (adjusted.half_width > plain.half_width).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("judges", [0, 60])
+def test_intervals_of_effects_and_adjusted_strengths_hold_as_often_as_they_say(judges):
+    """Of judges with a taste, the true effects are those of the average judge: here none has one."""
+    strength = np.array(STRENGTH)
+    cluster = "judge" if judges else None
+    options = {"ties": 0.3, "judges": judges, "position": 0.5, "length": 0.4}
+    hits, effects, naive = [], [], []
+    for seed in range(400):
+        drawn = simulate_votes(strength, 500, seed, **options)
+        rms = np.sqrt(np.mean(np.square(drawn.covariates["length"]))) / 250.0
+        found = fit_strengths(drawn, cluster=cluster, position="adjust", covariates=["length"])
+        critical = t.ppf(0.975, found.units - 1)
+        half = critical * np.sqrt(found.covariance().diagonal())
+        hits.append(np.abs(found.strength - strength) <= half)
+        true = np.array([0.5, 0.4 * rms])
+        effects.append(np.abs(found.effects.estimate - true) <= critical * found.effects.se)
+        plain = fit_strengths(drawn)
+        half = critical * np.sqrt(plain.covariance().diagonal())
+        naive.append(np.abs(plain.strength - strength) <= half)
+    # 400 samples: the Monte-Carlo error of one share is .011, of the mean over strengths less
+    assert np.mean(hits) == pytest.approx(0.95, abs=0.02)
+    np.testing.assert_allclose(np.mean(effects, axis=0), 0.95, atol=0.035)
+    assert np.mean(naive) < np.mean(hits)
+
+
+@pytest.mark.slow
+def test_a_position_without_effect_is_said_as_often_as_its_level():
+    p = [
+        fit_strengths(simulate_votes(STRENGTH, 300, seed, ties=0.3), position="adjust").effects
+        for seed in range(400)
+    ]
+    z = np.array([abs(one.estimate[0] / one.se[0]) for one in p])
+    assert np.mean(z >= t.ppf(0.975, 299)) == pytest.approx(0.05, abs=0.025)
 
 
 def test_votes_that_are_all_ties_have_no_interval_and_pass_the_gate():

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from confir.arguments import as_path, invalid
+from confir.arguments import as_choice, as_path, invalid
 from confir.arrays import Booleans, Floats, Integers
 from confir.control_characters import check_told_apart
 from confir.data.formats.sources import recognise
@@ -21,7 +21,14 @@ from confir.data.tables.table_reader import column_table, has_columns, read_tabl
 from confir.errors import FormatError, InvalidValueError, ReadingWarning, counted, warn_caller
 
 # What columns of both systems may be called; the names of a pair belong together.
-_SYSTEMS = (("left", "right"), ("model_a", "model_b"), ("system_a", "system_b"))
+_SYSTEMS = (
+    ("left", "right"),
+    ("model_a", "model_b"),
+    ("system_a", "system_b"),
+    ("first", "second"),
+)
+# Names that say nothing about where an answer stood: formats that merge both orders use them.
+_NO_SIDES = ("first", "second")
 # Counts of votes, or 1 under the side that won.
 _COUNTS = {
     "left_wins": ("left_wins", "winner_model_a"),
@@ -119,6 +126,21 @@ class VoteTable(NamedTuple):
         return share
 
 
+class SideTable(NamedTuple):
+    """Votes by the sides of the systems: the row's system left, the column's right.
+
+    Attributes
+    ----------
+    votes
+        Number of votes.
+    points
+        Wins of the left system, a tie counting half.
+    """
+
+    votes: Integers
+    points: Floats
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Votes:
     """Votes between two systems each, in the order in which they were cast.
@@ -137,6 +159,10 @@ class Votes:
         What topics are, in words: "topic", or "dataset".
     source
         Where the votes come from, for messages.
+    has_sides
+        Whether left and right are where the answers stood, and not an order of no meaning.
+    covariates
+        By name, what differs between both answers: of each vote, the left one's less the right one's.
     """
 
     systems: tuple[str, ...]
@@ -147,6 +173,8 @@ class Votes:
     judge: Ids | None = None
     topic_kind: str = "topic"
     source: str = "votes"
+    has_sides: bool = True
+    covariates: Mapping[str, Floats] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not len(self.left) == len(self.right) == len(self.winner):
@@ -192,6 +220,14 @@ class Votes:
         ties = both.reshape(size, size)
         return VoteTable(wins.reshape(size, size), ties + ties.T)
 
+    def side_table(self) -> SideTable:
+        """Return how often systems stood left of others, and won."""
+        size = len(self.systems)
+        cell = self.left * size + self.right
+        votes = np.bincount(cell, minlength=size * size).reshape(size, size)
+        points = np.asarray(np.bincount(cell, self.winner, size * size), np.float64)
+        return SideTable(votes, points.reshape(size, size))
+
     def where(self, chosen: Booleans | Integers) -> Votes:
         """Return some of the votes, which may come more than once, between the same systems."""
         topic, judge = (
@@ -205,10 +241,11 @@ class Votes:
             winner=self.winner[chosen],
             topic=topic,
             judge=judge,
+            covariates={name: values[chosen] for name, values in self.covariates.items()},
         )
 
 
-def read_votes(source: Any) -> Votes:
+def read_votes(source: Any, *, covariates: Sequence[str] = ()) -> Votes:
     """Return the votes that a file or an object holds.
 
     Parameters
@@ -220,23 +257,34 @@ def read_votes(source: Any) -> Votes:
         Chatbot Arena and MTEB's arena; and topic and judge where known. A winner is left or right
         (model_a, model_b), the name of a system, or a tie ("both bad" too). In place of winner,
         left_wins, right_wins and ties count votes, as interleaving does by query.
+    covariates
+        Names of what else differs between both answers, such as "length": a pair of columns of
+        numbers (length_left and length_right, or length_a and length_b), or one column that holds
+        the left answer's less the right one's.
 
     Examples
     --------
     >>> read_votes([{"left": "bm25", "right": "dense", "winner": "right"}])
     Votes(systems: 2, votes: 1)
     """
+    listed = isinstance(covariates, list | tuple)
+    if not listed or not all(isinstance(name, str) for name in covariates):
+        raise invalid("covariates", covariates, "a list of names of columns")
     if isinstance(source, Votes):
+        for name in covariates:
+            as_choice("covariates", name, tuple(source.covariates), "covariate")
         return source
     if isinstance(source, str | os.PathLike):
-        return votes_from_table(read_table(as_path(_NAME, source), _VOTES))
-    if isinstance(source, Mapping):
-        return votes_from_table(_column_table(source))
-    if isinstance(source, list | tuple) and all(isinstance(one, Mapping) for one in source):
-        return votes_from_table(_record_table(source))
-    if has_columns(source):
-        return votes_from_table(read_table(source, _VOTES))
-    raise invalid(_NAME, source, _ACCEPTED)
+        table = read_table(as_path(_NAME, source), _VOTES)
+    elif isinstance(source, Mapping):
+        table = _column_table(source)
+    elif isinstance(source, list | tuple) and all(isinstance(one, Mapping) for one in source):
+        table = _record_table(source)
+    elif has_columns(source):
+        table = read_table(source, _VOTES)
+    else:
+        raise invalid(_NAME, source, _ACCEPTED)
+    return votes_from_table(table, covariates)
 
 
 def _column_table(columns: Mapping[Any, Any]) -> InputTable:
@@ -259,10 +307,10 @@ def _record_table(records: Sequence[Mapping[Any, Any]]) -> InputTable:
     return column_table(columns, _NAME, _VOTES)
 
 
-def votes_from_table(table: InputTable) -> Votes:
+def votes_from_table(table: InputTable, covariates: Sequence[str] = ()) -> Votes:
     """Return the votes in a table; the message of an error names the line."""
     table = _with_verdicts(table)
-    left, right = _systems(table)
+    left, right, has_sides = _systems(table)
     names = tuple(sorted({*left.names, *right.names}))
     places = {name: place for place, name in enumerate(names)}
     one, other = (
@@ -280,7 +328,7 @@ def votes_from_table(table: InputTable) -> Votes:
             f"{table.describe_row(row)}{', …'[: 3 * (len(alone) > 1)]})",
             ReadingWarning,
         )
-        return votes_from_table(table.where(one != other))
+        return votes_from_table(table.where(one != other), covariates)
     votes = Votes(
         systems=names,
         left=one,
@@ -289,6 +337,8 @@ def votes_from_table(table: InputTable) -> Votes:
         topic=_labels(table, "topic"),
         judge=_labels(table, "judge"),
         source=table.source,
+        has_sides=has_sides,
+        covariates={name: _covariate(table, name) for name in covariates},
     )
     winner = table.find("winner")
     if winner is not None:
@@ -296,17 +346,51 @@ def votes_from_table(table: InputTable) -> Votes:
     return _counted(table, votes)
 
 
-def _systems(table: InputTable) -> tuple[Ids, Ids]:
-    """Return the columns of both systems."""
+def _systems(table: InputTable) -> tuple[Ids, Ids, bool]:
+    """Return the columns of both systems, and whether their names are sides."""
     for names in _SYSTEMS:
         left, right = (table.find_named([name]) for name in names)
         if left is not None and right is not None:
-            return table.ids(left), table.ids(right)
+            return table.ids(left), table.ids(right), names != _NO_SIDES
     if table.find_named(["votes", "count", "n"]) is not None:
         raise table.header_error(
             f"totals of votes, which do not say against which other system each was cast; {_EXPECTED}"
         )
     raise table.header_error(f"no columns of two systems; {_EXPECTED}")
+
+
+def _covariate(table: InputTable, name: str) -> Floats:
+    """Return the covariate of each vote: the left answer's less the right one's."""
+    whole = table.named(name)
+    pairs = [
+        (table.named(one), table.named(other))
+        for left, right in (*_SYSTEMS, ("a", "b"))
+        for one, other in (
+            (f"{name}_{left}", f"{name}_{right}"),
+            (f"{left}_{name}", f"{right}_{name}"),
+        )
+    ]
+    found = [pair for pair in pairs if None not in pair]
+    if (whole is not None) + len(found) != 1:
+        several = "several columns" if found else "no column, and no pair of columns,"
+        raise table.header_error(
+            f"{several} for the covariate {name!r}; expected either {name}_left and {name}_right (or "
+            f"{name}_a and {name}_b), or one column {name!r} with the left answer's number less the "
+            "right one's"
+        )
+    places = [one for one in (*(found[0] if found else ()), whole) if one is not None]
+    numbers = table.numbers(places, expected="expected a number for each vote")
+    for place, column in zip(places, numbers, strict=True):
+        table.check_numbers(
+            ~np.isnan(column), column, table.header[place], "a number for each vote"
+        )
+    difference: Floats = numbers[0] - numbers[1] if found else numbers[0]
+    if not found and not (difference.min() < 0 < difference.max()):
+        raise table.header_error(
+            f"the covariate {name!r} has no numbers on both sides of 0, and is no difference between "
+            f"two answers; expected the left answer's less the right one's, or {name}_left and {name}_right"
+        )
+    return difference
 
 
 def _with_verdicts(table: InputTable) -> InputTable:

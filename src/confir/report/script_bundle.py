@@ -16,15 +16,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import ClassVar, Self
 
-from confir.report.charts import VEGA_LITE
 from confir.report.svg_conversion import check_address_space
 from confir.whole_files import replace_file
 
-_SNIPPET = "window.vegaEmbed = vegaEmbed; window.vegaLite = vegaLite;"
+_SNIPPET = "window.vegaEmbed = vegaEmbed;"
 _PROGRAM = (
     "import sys, vl_convert\n"
-    f"bundle = vl_convert.javascript_bundle({_SNIPPET!r}, vl_version={VEGA_LITE!r})\n"
-    "sys.stdout.buffer.write(bundle.encode())"
+    f"sys.stdout.buffer.write(vl_convert.javascript_bundle({_SNIPPET!r}).encode())"
 )
 _END = "\n})();"
 
@@ -83,13 +81,13 @@ class ScriptBundle:
 
 
 def _cached() -> Path:
-    """Return the file that keeps the scripts of the versions that are installed."""
+    """Return the file that keeps the scripts of the version that is installed."""
     folder = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(folder) / "confir" / f"vega-lite-{VEGA_LITE}-{version('vl-convert-python')}.js"
+    return Path(folder) / "confir" / f"vega-{version('vl-convert-python')}.js"
 
 
 def _make() -> str:
     import vl_convert
 
-    bundle: str = vl_convert.javascript_bundle(_SNIPPET, vl_version=VEGA_LITE)
+    bundle: str = vl_convert.javascript_bundle(_SNIPPET)
     return bundle

@@ -16,7 +16,7 @@ from confir.measures.strengths import Strengths
 from confir.resampling.distribution import Fields, SamplingDistribution, SamplingScheme
 from confir.resampling.normal_draws import NORMAL_TOPICS, RunCovariance, draw_normal_means
 from confir.resampling.pair_draws import PairBlocks
-from confir.resampling.replicates import draw_topics
+from confir.resampling.replicates import draw_rows, draw_topics
 from confir.resampling.sample import FEW_CLUSTERS, MOST_FLIPPED, Knowledge, Sample, UnitParts
 from confir.resampling.studentised_maxima import sizes_in_memory
 from confir.resampling.topic_distribution import ROUNDING
@@ -92,8 +92,7 @@ class InfluenceSample(Sample):
         units = self.topics
         if len(self.count) == units:
             return draw_topics(units, replicates, rng).shares()
-        shares: Floats = rng.multinomial(units, self.count / units, replicates) / units
-        return shares
+        return draw_rows(self.count, replicates, rng).shares()
 
     def distribution(
         self, columns: slice, weights: Floats | None, needs: Fields = ("replicates", "replicate_se")

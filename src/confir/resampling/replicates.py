@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
-from confir.arrays import Floats
+from confir.arrays import Floats, Integers
 from confir.defaults import LEVELS
 from confir.errors import InvalidValueError
 
@@ -206,13 +206,34 @@ def draw_topics(
             "method that draws none, such as t)"
         )
     size = replicates, topics, topics if draws is None else draws
+    return _draw_once(size, rng, lambda: _draw(*size, rng))
+
+
+def draw_rows(count: Integers, replicates: int, rng: np.random.Generator) -> TopicWeights:
+    """Return replicate weights of rows that stand for several units each; as many units are drawn.
+
+    Weights of an equal generator, of the same rows, are kept as in `draw_topics`.
+    """
+    units = int(count.sum())
+
+    def draw() -> TopicWeights:
+        drawn = rng.multinomial(units, count / units, replicates)
+        return TopicWeights(drawn.astype(np.min_scalar_type(drawn.max(initial=0))), units)
+
+    return _draw_once((replicates, units, *count.tolist()), rng, draw)
+
+
+def _draw_once(
+    size: tuple[int, ...], rng: np.random.Generator, draw: Callable[[], TopicWeights]
+) -> TopicWeights:
+    """Return weights that studies share; the generator's state is then the one after drawing."""
     shared = SHARED.get()
     if shared is None:
-        return _draw(*size, rng)
+        return draw()
     key = pickle.dumps(rng.bit_generator.state), size
     with shared.drawing:
         if key not in shared.weights:
-            shared.weights[key] = _draw(*size, rng), rng.bit_generator.state
+            shared.weights[key] = draw(), rng.bit_generator.state
         drawn, rng.bit_generator.state = shared.weights[key]
     return drawn
 

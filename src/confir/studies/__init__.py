@@ -337,6 +337,7 @@ STUDIES = (
             "preference_pairs.PreferencePairs": Shown(
                 chart="preference_pairs_chart", records="preference-pair"
             ),
+            "preferences.PreferenceEffects": Shown(records="preference-effect"),
             "vote_plan.VotePlan": Shown(records="vote-plan"),
             "early_looks.ShareSequence": Shown(records="share-sequence"),
         },

@@ -26,8 +26,9 @@ _MT_BENCH = '{"question_id": topic, "model_1": …, "model_2": …, "g1_winner":
 _ALPACA = '[{"instruction": topic, "generator_1": …, "generator_2": …, "preference": 1 to 2, "annotator": judge}]'
 _PANDA = '[{"instruction": topic, "cmp_key": "A_B", "annotator1": 0, 1 or 2, "annotator2": …}]'
 
-# What a column of a vote is called here; the winner is left, right or tie.
-_HEADER = ["left", "right", "winner", "topic", "judge"]
+# What a column of a vote is called here; the winner is left, right or tie, which are no sides that a
+# judge saw: both orders are merged, or drawn at random.
+_HEADER = ["first", "second", "winner", "topic", "judge"]
 Vote = tuple[str, str, str, str, str]
 
 _WINNERS = {"model_1": "left", "model_2": "right", "tie": "tie"}

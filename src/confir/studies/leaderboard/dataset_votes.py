@@ -56,6 +56,7 @@ def votes_of_datasets(sources: Any, *, measure: str | None = None) -> Votes:
         topic=topics,
         topic_kind="dataset",
         source="wins on datasets",
+        has_sides=False,
     )
 
 

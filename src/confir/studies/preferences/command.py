@@ -13,11 +13,12 @@ from confir.cli.output import Output
 from confir.cli.parameters import Argument, Option, PathRole, refuse_options
 from confir.cli.views import View, Views
 from confir.defaults import DEFAULT_POWER
-from confir.errors import ConfirWarning, InvalidValueError
+from confir.errors import ConfirWarning, InvalidValueError, UnsupportedMethodError
 from confir.studies.gate.command import GATE_OPTIONS, GATE_PANEL, GateRecords, require_option
 
 if TYPE_CHECKING:
     from confir.cli.answers import Answer
+    from confir.report.tables import Table
     from confir.studies.preferences.preferences import Preferences
 
 _VOTES_PANEL = "Votes"
@@ -41,7 +42,13 @@ VIEWS = Views(
         "sequence",
         "limits that hold at every look, for two systems whose votes arrive while you look",
         "share-sequence",
-        lacks=("ties", "prior", *_GATE, *_PLAN, *_RESAMPLING),
+        lacks=("ties", "prior", "position", "covariate", *_GATE, *_PLAN, *_RESAMPLING),
+    ),
+    View(
+        "effects",
+        "effects of the side and of covariates on who wins",
+        "preference-effect",
+        lacks=_NOT_OF_ALL,
     ),
     View("plan", "how many more votes are needed", "vote-plan", lacks=(*_GATE, *_RESAMPLING)),
     paired="pairs",
@@ -90,6 +97,23 @@ def preferences_command(
             panel=_VOTES_PANEL,
         ),
     ] = None,
+    position: Annotated[
+        str,
+        Option(
+            "Estimate whether the left answer wins more often, or adjust strengths for it too.",
+            panel=_VOTES_PANEL,
+            choices=("estimate", "adjust"),
+        ),
+    ] = "estimate",
+    covariate: Annotated[
+        list[str] | None,
+        Option(
+            "Adjust strengths for what differs between answers, such as their length: the columns "
+            "NAME_left and NAME_right, or NAME, the left answer's less the right one's; repeatable.",
+            "NAME",
+            panel=_VOTES_PANEL,
+        ),
+    ] = None,
     fail_if_worse: Annotated[
         bool,
         Option(
@@ -128,9 +152,11 @@ def preferences_command(
     from confir.cli.answers import result_answer
     from confir.measures.strengths import STRENGTH
     from confir.pairs.gate import GateRule
+    from confir.report.tables import AnswerPart
     from confir.studies.comparison.table import comparison_parts
     from confir.studies.preferences.early_looks import share_sequence
     from confir.studies.preferences.preferences import rate_preferences
+    from confir.studies.preferences.table import effect_sentences
     from confir.studies.preferences.vote_plan import plan_votes
 
     gates = [STRENGTH] if fail_if_worse else []
@@ -149,7 +175,7 @@ def preferences_command(
     if view == "sequence":
         out.deliver(result_answer(share_sequence(votes, level=statistics.level, **given)))
         return
-    given |= {"ties": ties, "prior": prior}
+    given |= {"ties": ties, "prior": prior, "position": position, "covariates": covariate or []}
     if view == "plan":
         given |= {"half_width": half_width, "power": power, "level": statistics.level}
         out.deliver(result_answer(plan_votes(votes, **given)))
@@ -165,7 +191,8 @@ def preferences_command(
         answer = preferences_answer(found, view, statistics.seed)
         if judged:
             parts = comparison_parts(found.comparison, judged, statistics.seed)
-            answer = answer._replace(parts=parts)
+            said = tuple(effect_sentences(found))
+            answer = answer._replace(parts=[AnswerPart("", said), *parts] if said else parts)
         out.deliver(answer)
     records.announce(judged, shown=out.in_parts and out.output is None)
 
@@ -198,20 +225,36 @@ def preferences_answer(found: Preferences, show: str, seed: int) -> Answer:
     from confir.studies.comparison.table import group_table
     from confir.studies.preferences import table
 
+    effects = tuple(table.effect_sentences(found))
+
+    def answer(result: Any, shown: Table) -> Answer:
+        seeded = with_seed(shown, seed)
+        parts = [AnswerPart("", effects, seeded)] if effects else []
+        return Answer(result.to_records(), seeded, result, parts)
+
     if show == "pairs":
         pairs = found.pairs()
-        return Answer(pairs.to_records(), with_seed(result_table(pairs), seed), pairs)
+        return answer(pairs, result_table(pairs))
     if show == "groups":
         groups = found.group_runs()
         return Answer(groups.to_records(), group_table(groups, what="system"), groups)
+    if show == "effects":
+        if not found.effects.effects:
+            raise UnsupportedMethodError(
+                found.effects.reason
+                or "these votes have no sides and no covariate; expected columns left "
+                "and right, or --covariate"
+            )
+        shown = result_table(found.effects)
+        parts = [AnswerPart("Effects", effects, shown)]
+        return Answer(found.effects.to_records(), shown, found.effects, parts)
     if show == "ranks":
-        ranks = with_seed(table.preference_ranks_table(found), seed)
-        return Answer(found.ranking.to_records(), ranks, found)
+        return answer(found.ranking, table.preference_ranks_table(found))._replace(result=found)
     said = table.best_sentence(found)
     if show == "best":
         best = with_seed(table.preference_best_table(found), seed)
-        parts = [AnswerPart("Best", (said,), best)]
+        parts = [AnswerPart("Best", (said, *effects), best)]
         return Answer(found.best.to_records(), best, found, parts)
     strengths = with_seed(result_table(found), seed)
-    parts = [AnswerPart("Strengths", (said, table.fit_sentence(found)), strengths)]
+    parts = [AnswerPart("Strengths", (said, *effects, table.fit_sentence(found)), strengths)]
     return Answer(found.to_records(), table.strengths_table(found), found, parts)

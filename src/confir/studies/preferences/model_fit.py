@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from confir.arrays import TIE, Booleans, Floats, Integers
-from confir.measures.strengths import Strengths
+from confir.measures.strengths import POSITION, Cells, Strengths, pair_cells
 
 SIMULATIONS = 999
 
@@ -27,8 +27,9 @@ class ModelFit(NamedTuple):
     Attributes
     ----------
     deviance, df, p
-        Of the table of pairs against the predicted shares; pairs with votes less the strengths that
-        are free; NaN for p where there is nothing to test.
+        Of the table of pairs against the predicted shares, in both orders if strengths are adjusted
+        for position; pairs with votes less the free parameters; NaN for p where there is nothing to
+        test, or covariates make each vote differ.
     cycles, expected_cycles, cycles_p
         Triples of systems of which each beat the next one in most of their votes, how many chance
         alone makes of these strengths, and the p-value of as many.
@@ -42,35 +43,30 @@ class ModelFit(NamedTuple):
     cycles_p: float
 
 
-class _Pairs(NamedTuple):
-    """Pairs of systems with votes: the first one's wins, ties half, and the number of votes."""
-
-    first: Integers
-    second: Integers
-    points: Floats
-    votes: Integers
-
-
 def check_fit(strengths: Strengths, rng: np.random.Generator) -> ModelFit:
     """Return how well strengths predict the table of votes, with p-values by simulation."""
-    votes = strengths.table.votes
-    first, second = (side.astype(np.int64) for side in np.nonzero(np.triu(votes)))
-    pairs = _Pairs(first, second, strengths.table.points[first, second], votes[first, second])
-    systems = len(strengths.runs)
-    df = len(first) - (systems - 1)
-    probability = strengths.predicted()[first, second]
-    observed = float(_deviance(pairs.points, pairs.votes, probability))
-    cycles = int(_cycles(systems, pairs, pairs.points[None])[0])
+    from scipy.special import expit
+
+    names, systems = strengths.effects.names, len(strengths.runs)
+    cells = pair_cells(strengths.table, strengths.sides if names else None)
+    cycles = int(_cycles(systems, cells, cells.points[None])[0])
+    if {*names} - {POSITION}:
+        return ModelFit(np.nan, 0, np.nan, cycles, np.nan, np.nan)
+    found = np.concatenate([strengths.strength, strengths.effects.estimate])
+    probability = expit(cells.logits(found, systems))
+    df = len(cells.left) - (len(found) - 1)
+    observed = float(_deviance(cells.points, cells.votes, probability))
     if df <= 0:
         return ModelFit(observed, df, np.nan, cycles, np.nan, np.nan)
-    tied = _tie_rates(probability, pairs.votes, int(strengths.table.ties[first, second].sum()))
+    ties = int(np.triu(strengths.table.ties).sum())
+    tied = _tie_rates(probability, cells.votes, ties)
     most = max(1, _NUMBERS_AT_ONCE // (systems * systems))
     deviances, counts = [], []
     for start in range(0, SIMULATIONS, most):
-        points = _simulate(probability, tied, pairs.votes, min(most, SIMULATIONS - start), rng)
-        fitted = _refit(strengths, pairs, points)
-        deviances.append(_deviance(points, pairs.votes, fitted))
-        counts.append(_cycles(systems, pairs, points))
+        points = _simulate(probability, tied, cells.votes, min(most, SIMULATIONS - start), rng)
+        fitted = _refit(found, strengths.prior, cells, points)
+        deviances.append(_deviance(points, cells.votes, fitted))
+        counts.append(_cycles(systems, cells, points))
     every, turns = np.concatenate(deviances), np.concatenate(counts)
     return ModelFit(
         observed,
@@ -86,7 +82,7 @@ def _exceeding(reached: Booleans) -> float:
     return float(1 + np.count_nonzero(reached)) / (len(reached) + 1)
 
 
-def _deviance(points: Floats, votes: Integers, probability: Floats) -> Floats:
+def _deviance(points: Floats, votes: Floats, probability: Floats) -> Floats:
     """Return twice the log likelihood that observed shares have above predicted ones."""
     from scipy.special import rel_entr
 
@@ -96,7 +92,7 @@ def _deviance(points: Floats, votes: Integers, probability: Floats) -> Floats:
     return total
 
 
-def _tie_rates(probability: Floats, votes: Integers, ties: int) -> Floats:
+def _tie_rates(probability: Floats, votes: Floats, ties: int) -> Floats:
     """Return how often pairs tie: most where they are even, as often in all as observed.
 
     A tie takes as much from either side's chance, so that shares stay the predicted ones.
@@ -113,52 +109,58 @@ def _tie_rates(probability: Floats, votes: Integers, ties: int) -> Floats:
 
 
 def _simulate(
-    probability: Floats, tied: Floats, votes: Integers, size: int, rng: np.random.Generator
+    probability: Floats, tied: Floats, votes: Floats, size: int, rng: np.random.Generator
 ) -> Floats:
     """Return points of the first systems of pairs in simulated votes: simulations × pairs."""
     chances = np.stack([probability - tied / 2.0, tied, 1.0 - probability - tied / 2.0], axis=1)
     chances = np.maximum(chances, 0.0)
     chances /= chances.sum(axis=1, keepdims=True)
-    drawn = rng.multinomial(votes, chances, (size, len(votes)))
+    drawn = rng.multinomial(votes.astype(np.int64), chances, (size, len(votes)))
     points: Floats = drawn[..., 0] + drawn[..., 1] / 2.0
     return points
 
 
-def _refit(strengths: Strengths, pairs: _Pairs, points: Floats) -> Floats:
-    """Return the shares that strengths fitted to simulated votes predict: simulations × pairs."""
+def _refit(found: Floats, prior: float, cells: Cells, points: Floats) -> Floats:
+    """Return the shares that a fit to simulated votes predicts: simulations × cells."""
     from scipy.special import expit
 
-    systems, size = len(strengths.runs), len(points)
-    signs = np.zeros((len(pairs.first), systems))
-    rows = np.arange(len(pairs.first))
-    signs[rows, pairs.first], signs[rows, pairs.second] = 1.0, -1.0
-    fitted = np.tile(strengths.strength, (size, 1))
-    diagonal = np.arange(systems)
+    systems, size = len(found) - cells.terms.shape[1], len(points)
+    rows = np.arange(len(cells.left))
+    design = np.zeros((len(rows), len(found)))
+    design[rows, cells.left], design[rows, cells.right] = 1.0, -1.0
+    design[:, systems:] = cells.terms
+    fitted = np.tile(found, (size, 1))
+    diagonal, of_systems = np.arange(len(found)), np.arange(systems)
     for _ in range(_STEPS):
-        probability = expit(fitted @ signs.T)
-        score = (points - pairs.votes * probability) @ signs
-        weight = pairs.votes * probability * (1.0 - probability)
-        information = np.full((size, systems, systems), 0.0 if strengths.prior else 1.0 / systems)
-        information[:, pairs.first, pairs.second] -= weight
-        information[:, pairs.second, pairs.first] -= weight
-        information[:, diagonal, diagonal] += weight @ np.abs(signs)
-        if strengths.prior:
-            anchored = expit(fitted)
-            score += strengths.prior * (0.5 - anchored)
-            information[:, diagonal, diagonal] += strengths.prior * anchored * (1.0 - anchored)
+        probability = expit(fitted @ design.T)
+        score = (points - cells.votes * probability) @ design
+        weight = cells.votes * probability * (1.0 - probability)
+        information = np.zeros((size, len(found), len(found)))
+        information[:, :systems, :systems] = 0.0 if prior else 1.0 / systems
+        information[:, cells.left, cells.right] -= weight
+        information[:, cells.right, cells.left] -= weight
+        information[:, diagonal, diagonal] += weight @ np.abs(design)
+        if systems < len(found):  # the effect of the position, the only one here
+            cross = weight @ design[:, :systems]
+            information[:, systems, :systems] = information[:, :systems, systems] = cross
+        if prior:
+            anchored = expit(fitted[:, :systems])
+            score[:, :systems] += prior * (0.5 - anchored)
+            information[:, of_systems, of_systems] += prior * anchored * (1.0 - anchored)
         # where a simulated system only wins, its strength has no limit: a little keeps it finite
         information[:, diagonal, diagonal] += 1e-9
         step = np.linalg.solve(information, score[..., None])[..., 0]
         fitted = fitted + np.clip(step, -_LONGEST_STEP, _LONGEST_STEP)
-    shares: Floats = expit(fitted @ signs.T)
+    shares: Floats = expit(fitted @ design.T)
     return shares
 
 
-def _cycles(systems: int, pairs: _Pairs, points: Floats) -> Integers:
+def _cycles(systems: int, cells: Cells, points: Floats) -> Integers:
     """Return the triples of which each system beat the next in most votes, of each simulation."""
-    beats = np.zeros((len(points), systems, systems), np.float32)
-    beats[:, pairs.first, pairs.second] = points > pairs.votes / 2.0
-    beats[:, pairs.second, pairs.first] = points < pairs.votes / 2.0
+    won = np.zeros((len(points), systems, systems))
+    won[:, cells.left, cells.right] += points - cells.votes / 2.0
+    won[:, cells.right, cells.left] += cells.votes / 2.0 - points
+    beats = (won > 0).astype(np.float32)
     around = (beats @ beats) * beats.transpose(0, 2, 1)
     found: Integers = np.rint(around.sum(axis=(1, 2), dtype=np.float64) / 3.0).astype(np.int64)
     return found

@@ -14,7 +14,7 @@ from confir.number_text import limits_words, percent, score_words, share_text
 from confir.pairs.gate import Gate
 from confir.pairs.verdict_words import baseline_sentence, pairs_sentence
 from confir.report.chart_files import chart_bytes
-from confir.report.messages import by_importance, isolated, sentence_case
+from confir.report.messages import by_importance, isolated, joined_names, sentence_case
 from confir.report.page_data import level_key, shown
 from confir.report.report_page import Origin, page_environment, unbroken
 from confir.report.result_chart import specification
@@ -27,6 +27,7 @@ from confir.studies.comparison.table import group_table
 from confir.studies.means.board import Board, first_board
 from confir.studies.preferences.preferences import Preferences
 from confir.studies.preferences.table import (
+    effect_sentences,
     fit_sentence,
     leading_systems,
     preference_best_table,
@@ -58,6 +59,8 @@ def preferences_page(
     named = [PurePath(path).name for path in source.files[:1]]
     pairs, plan = found.pairs(), plan_of(found.strengths, baseline=baseline, level=found.level)
     tables = {"pairs": result_table(pairs), "plan": result_table(plan)}
+    if found.effects.effects:
+        tables["effects"] = result_table(found.effects)
     if baseline is None:
         tables["ranks"] = preference_ranks_table(found)
         tables["groups"] = group_table(found.group_runs(), what=_SYSTEM)
@@ -78,6 +81,8 @@ def preferences_page(
             members=int(found.may_be_best.sum()),
             pairs=_pairs_said(found),
             fit=fit_sentence(found),
+            effects=_effects_said(found),
+            effects_in_model=bool(found.strengths.effects.names),
             needed=_needed(plan),
             tables={name: to_html(table) for name, table in tables.items()},
             drawing=chart_bytes(specification(pairs), ".svg").decode() if baseline is None else "",
@@ -102,6 +107,13 @@ def _pairs_said(found: Preferences) -> str:
     return f"{baseline_sentence(found.comparison, 0, isolated(baseline), _SYSTEM)}."
 
 
+def _effects_said(found: Preferences) -> str:
+    """Return which effects beside strengths are significant."""
+    p = zip(found.effects.effects, found.effects.p.tolist(), strict=True)
+    names = [isolated(name) for name, own in p if own <= 1.0 - found.level]
+    return f"Significant: {joined_names(names)}" if names else "No effect is significant"
+
+
 def _lead(found: Preferences) -> str:
     """Return the answer: who is the strongest, and who may be; or who beats the baseline."""
     if found.comparison.baseline is not None:
@@ -121,10 +133,11 @@ def _lead(found: Preferences) -> str:
 
 
 def _findings(found: Preferences, gates: Sequence[Gate]) -> Iterator[str]:
-    """Yield at most three sentences: the pairs or the gate, the fit, and what the best set left out."""
+    """Yield the gate, effects beside strengths, the pairs, what the best set left out, and the fit."""
     for gate in gates:
         said = gate.sentence()
         yield f"{said[0].upper()}{said[1:]}{f'; {gate.about}' if gate.about else ''}"
+    yield from effect_sentences(found)
     if found.comparison.baseline is None:
         yield _pairs_said(found).removesuffix(".")
         why = excluded_sentence(found.best, found.comparison, 0, _SYSTEM)

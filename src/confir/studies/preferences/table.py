@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from operator import itemgetter
 
-from confir.data.table_columns import Role, TableColumn
+from confir.data.table_columns import LIMITS, Role, TableColumn
 from confir.errors import counted
-from confir.number_text import SENTENCE_DECIMALS, number_text, p_words, percent
+from confir.measures.strengths import POSITION
+from confir.number_text import SENTENCE_DECIMALS, number_text, p_words, percent, share_text
 from confir.report.messages import isolated, joined_names
 from confir.report.result_table import records_table, result_table
 from confir.report.tables import Table
@@ -20,7 +21,8 @@ _DOUBTFUL = 0.05
 
 def strengths_table(found: Preferences) -> Table:
     """Return systems, strongest first, with the answer in words below."""
-    return result_table(found, "\n".join([best_sentence(found), found.note(), fit_sentence(found)]))
+    said = [best_sentence(found), *effect_sentences(found), found.note(), fit_sentence(found)]
+    return result_table(found, "\n".join(said))
 
 
 def best_sentence(found: Preferences) -> str:
@@ -37,6 +39,37 @@ def best_sentence(found: Preferences) -> str:
     return f"{leading_systems(found)}, {strength}; {which} of the {systems} may be the best {sure}"
 
 
+def effect_sentences(found: Preferences) -> list[str]:
+    """Return significant effects of the position, and all that strengths are adjusted for."""
+    effects, said = found.effects, []
+    for record in effects.to_records():
+        name, share = record["effect"], record["share"]
+        if not record["adjusted"] and not record["p"] <= 1.0 - found.level:
+            continue
+        values = (record[part] for part in ("estimate", *LIMITS))
+        effect = f"{number_text(*values, is_signed=True, decimals=SENTENCE_DECIMALS)} on the logit"
+        if name != POSITION:
+            unit = number_text(record["unit"], decimals=SENTENCE_DECIMALS)
+            said.append(
+                f"Strengths are adjusted for {isolated(name)} (effect {effect} per {unit}, "
+                f"{p_words(record['p'])})"
+            )
+            continue
+        side = "left" if share >= 0.5 else "right"
+        then = "are adjusted for it" if record["adjusted"] else "ignore this: add --position adjust"
+        said.append(
+            f"The {side} side wins {share_text(max(share, 1.0 - share))} of the votes between equal "
+            f"systems (effect {effect}, {p_words(record['p'])}); strengths {then}"
+        )
+    sides = found.strengths.sides
+    if effects.reason and sides.points.sum() in (0.0, sides.votes.sum()):
+        side = "left" if sides.points.sum() else "right"
+        said.append(
+            f"The {side} side wins all {found.total:,} votes, which may show the position, not the systems"
+        )
+    return said
+
+
 def leading_systems(found: Preferences) -> str:
     """Return which systems have the highest strength, in words."""
     leaders = [found.runs[place] for place in found.order if found.rank[place] == 1]
@@ -47,12 +80,15 @@ def leading_systems(found: Preferences) -> str:
 def fit_sentence(found: Preferences) -> str:
     """Return whether one strength per system is enough, as a sentence without its full stop."""
     fit = found.fit
+    if {*found.strengths.effects.names} - {POSITION}:
+        return "Whether one strength per system is enough is not tested where covariates make votes differ"
     if math.isnan(fit.p):
         return "Whether one strength per system is enough cannot be tested with so few pairs"
     verdict = "does not fit" if fit.p <= _DOUBTFUL else "fits"
+    pairs = "pairs in both orders" if found.strengths.effects.names else "pairs"
     alone = "" if found.cluster == "vote" else ", both as if votes were independent"
     return (
-        f"One strength per system {verdict} the shares of all pairs (deviance {fit.deviance:.1f} "
+        f"One strength per system {verdict} the shares of all {pairs} (deviance {fit.deviance:.1f} "
         f"with {fit.df} df, {p_words(fit.p)} by simulation); {counted(fit.cycles, 'triple')} of systems "
         f"beat each other in a circle, {fit.expected_cycles:.1f} expected by chance "
         f"({p_words(fit.cycles_p)}){alone}"

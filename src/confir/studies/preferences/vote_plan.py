@@ -7,7 +7,7 @@ variance after m votes follows in closed form (Sherman & Morrison 1950).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -138,6 +138,8 @@ def plan_votes(
     cluster: str | None = None,
     ties: str = "half",
     prior: float | None = None,
+    position: str = "estimate",
+    covariates: Sequence[str] = (),
 ) -> VotePlan:
     """Return how many more votes reach a goal, and which pairs of systems to ask about.
 
@@ -156,8 +158,8 @@ def plan_votes(
         The system that the others are compared with.
     power, level
         Power of the test of neighbours; confidence level.
-    cluster, ties, prior
-        As in `fit_strengths`.
+    cluster, ties, prior, position, covariates
+        As in `fit_strengths`; adjusted strengths need further votes in both orders.
 
     Examples
     --------
@@ -167,9 +169,11 @@ def plan_votes(
     """
     level = as_level(level)
     as_power(power, 1.0 - level if half_width is None else 0.0)
-    votes = read_votes(votes)
+    votes = read_votes(votes, covariates=covariates)
     check_differences(len(votes.systems))
-    strengths = fit_strengths(votes, cluster=cluster, ties=ties, prior=prior)
+    strengths = fit_strengths(
+        votes, cluster=cluster, ties=ties, prior=prior, position=position, covariates=covariates
+    )
     return plan_of(strengths, half_width=half_width, baseline=baseline, power=power, level=level)
 
 

@@ -140,12 +140,12 @@ async function draw(figure) {
   const spec = fitted(chart.zoomable ? zoomable(filled) : filled, figure.clientWidth);
   plot.classList.toggle("wide", spec.width !== "container");
   setCaption(figure, caption);
-  const { $schema, ...compiled } = window.vegaLite.compile(bright(inPixels(themed(spec)))).spec; // of any Vega
-  const result = await window.vegaEmbed(plot.firstElementChild, compiled, {
+  const { $schema, ...unversioned } = bright(inPixels(themed(spec))); // embed warns of other versions than its own
+  const result = await window.vegaEmbed(plot.firstElementChild, unversioned, {
     actions: false,
     ast: true, // the content security policy forbids eval
     renderer: "svg",
-    mode: "vega",
+    mode: "vega-lite",
     logLevel: 1, // errors only
   });
   if (chart.zoomable) {
