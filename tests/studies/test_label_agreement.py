@@ -278,6 +278,10 @@ def test_labels_that_cannot_be_compared_are_refused(columns, message):
 def test_options_that_do_not_fit_labels_are_refused():
     with pytest.raises(InvalidValueError, match="does not divide the grades 1, 2, 3"):
         measure([1, 2, 3], [1, 3, 2], thresholds=[4])
+    with pytest.raises(InvalidValueError, match="does not divide the grades 1, 2, 3, 4"):
+        measure([1, 2, 3], [1, 3, 2], thresholds=[5], grades=[1, 2, 3, 4])
+    with pytest.raises(InvalidValueError, match="are words"):
+        measure(["bad", "good"], ["bad", "bad"], thresholds=[1], grades=["bad", "good"])
     with pytest.raises(InvalidValueError, match=r"a threshold .* is for grades and scores"):
         measure([1, 0], [1, 0], thresholds=[1])
     with pytest.raises(InvalidValueError, match="lowest first"):
