@@ -233,7 +233,8 @@ def test_labels_need_no_qrels_and_fit_into_80_columns(labels):
     assert max(map(len, table)) <= 80
     assert "sensitivity (n = 30)" in outcome.out
     assert "no label by the judge" in outcome.out
-    assert "intervals over 6 topics" in outcome.out
+    assert "intervals over 6 topics, which are few" in outcome.out
+    assert "199 replicates, seed 2006" in outcome.out
     named = labels("--labels", "labels.csv", "--judge", "judge_b", "--format", "json")
     (record,) = json.loads(named.out)
     assert (record["reference"], record["judge"], record["threshold"]) == (

@@ -150,6 +150,14 @@ def test_where_all_agree_each_topic_counts_as_one_item():
     assert found.sensitivity_low[0, 0] == pytest.approx(8 / (8 + t * t))
 
 
+def test_where_topics_do_not_differ_no_item_counts_more_than_once():
+    human, judge = [1, 1, 0] * 12, [1, 0, 0] * 12
+    found = measure(human, judge, topic=np.repeat(np.arange(12), 3))
+    t = stats.t.ppf(0.975, 11)
+    half = t * np.sqrt(1 / 4 / 24 + t * t / (4 * 24**2)) / (1 + t * t / 24)
+    assert found.sensitivity_low[0, 0] == pytest.approx(0.5 - half)
+
+
 def test_labels_of_topics_agree_as_qrels_do():
     rng = np.random.default_rng(4)
     people = {f"t{t}": {f"d{d}": int(rng.integers(0, 4)) for d in range(20)} for t in range(12)}
@@ -270,6 +278,10 @@ def test_labels_that_cannot_be_compared_are_refused(columns, message):
 def test_options_that_do_not_fit_labels_are_refused():
     with pytest.raises(InvalidValueError, match="does not divide the grades 1, 2, 3"):
         measure([1, 2, 3], [1, 3, 2], thresholds=[4])
+    with pytest.raises(InvalidValueError, match="does not divide the grades 1, 2, 3, 4"):
+        measure([1, 2, 3], [1, 3, 2], thresholds=[5], grades=[1, 2, 3, 4])
+    with pytest.raises(InvalidValueError, match="are words"):
+        measure(["bad", "good"], ["bad", "bad"], thresholds=[1], grades=["bad", "good"])
     with pytest.raises(InvalidValueError, match=r"a threshold .* is for grades and scores"):
         measure([1, 0], [1, 0], thresholds=[1])
     with pytest.raises(InvalidValueError, match="lowest first"):

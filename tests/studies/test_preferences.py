@@ -17,6 +17,7 @@ from confir.errors import (
     InvalidValueError,
     SmallSampleWarning,
 )
+from confir.measures import strengths as strengths_module
 from confir.measures.strengths import fit_strengths
 from confir.pairs.gate import judge_gate
 from confir.pairs.run_groups import RunGroups
@@ -347,6 +348,15 @@ def test_a_position_without_effect_is_shown_and_not_said():
     found = rate_preferences(simulate_votes(STRENGTH, 400, 1), replicates=99, rng=1)
     assert effect_sentences(found) == []
     assert "; effect of standing left: " in found.note()
+
+
+def test_strengths_are_shown_though_a_position_does_not_fit_into_memory(monkeypatch):
+    votes = simulate_votes(STRENGTH, 400, 1)
+    rows = len(fit_strengths(votes).count)
+    monkeypatch.setattr(strengths_module, "_MOST_NUMBERS", 5 * rows)
+    found = rate_preferences(votes, replicates=99, rng=1)
+    assert found.position is None
+    assert "pairs and outcomes by 5 systems" in found.effects.reason
 
 
 def test_wins_on_datasets_have_no_position():

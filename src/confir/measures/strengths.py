@@ -533,22 +533,27 @@ def _single_votes(votes: Votes, terms: Floats, found: Floats, __: str | None) ->
     Pairs have an order where the position has an effect. Votes with covariates have a row each.
     """
     size, effects = len(votes.systems), terms.shape[1]
-    swapped = (votes.left > votes.right) & (not effects)
-    low = np.where(swapped, votes.right, votes.left)
-    high = np.where(swapped, votes.left, votes.right)
-    outcome = np.rint(2.0 * np.where(swapped, 1.0 - votes.winner, votes.winner)).astype(np.int64)
-    alike = (low * size + high) * 3 + outcome
-    if (terms != 1.0).any():
-        first, count = np.arange(len(votes)), np.ones(len(votes), np.int64)
-    else:
-        _, first, count = np.unique(alike, return_index=True, return_counts=True)
-    residual = _residuals(votes, terms, found)[first]
-    _check_size(len(first), "pairs and outcomes", size)
-    scores = np.zeros((len(first), size + effects))
-    rows = np.arange(len(first))
-    scores[rows, votes.left[first]], scores[rows, votes.right[first]] = residual, -residual
-    scores[:, size:] = residual[:, None] * terms[first]
     _check_units(len(votes), "vote")
+    if (terms != 1.0).any():
+        _check_size(len(votes), "votes with covariates", size)
+        one, other, count = votes.left, votes.right, np.ones(len(votes), np.int64)
+        residual = _residuals(votes, terms, found)
+    else:
+        swapped = (votes.left > votes.right) & (not effects)
+        one = np.where(swapped, votes.right, votes.left)
+        other = np.where(swapped, votes.left, votes.right)
+        won = np.rint(2.0 * np.where(swapped, 1.0 - votes.winner, votes.winner)).astype(np.int64)
+        alike, count = np.unique((one * size + other) * 3 + won, return_counts=True)
+        pair, won = np.divmod(alike, 3)
+        one, other = np.divmod(pair, size)
+        _check_size(len(alike), "pairs and outcomes", size)
+        terms = np.ones((len(alike), effects))
+        held = Votes(votes.systems, one, other, won / 2.0)
+        residual = _residuals(held, terms, found)
+    scores = np.zeros((len(count), size + effects))
+    rows = np.arange(len(count))
+    scores[rows, one], scores[rows, other] = residual, -residual
+    scores[:, size:] = residual[:, None] * terms
     return _Units(scores, count)
 
 

@@ -119,16 +119,13 @@ def judges_command(
     from confir.studies.judgements.judgement_comparison import compare_judgements
 
     if labels is not None:
-        answer = _of_labels(
-            inputs, labels, files, show, judge, grades, threshold, statistics.arguments
-        )
-        out.deliver(answer)
+        out.deliver(_of_labels(inputs, labels, files, show, judge, grades, threshold, statistics))
         return
     refuse_options(inputs.context, ["threshold"], "is for labels; expected --labels FILE")
     judges, runs = sort_files(files or [], judge or [], _EXAMPLE)
     view = VIEWS.choose(inputs.context, show, default="summary" if runs else "agreement").name
     scale, maps = parse_grades(grades or [])
-    drawn = f"{counted(statistics.replicates, 'replicate')}, seed {statistics.seed}"
+    drawn = _drawn(statistics)
     if not runs:
         refuse_options(inputs.context, CHOOSING, "selects runs; expected RUN... beside the qrels")
         of_scores = ["measure", "repeats", *reading_options()]
@@ -166,11 +163,12 @@ def _of_labels(
     judges: list[str] | None,
     grades: list[str] | None,
     thresholds: list[float] | None,
-    drawing: dict[str, Any],
+    statistics: options.Statistics,
 ) -> Answer:
     """Return how far judges label items as humans do, or which labels they gave."""
-    from confir.cli.answers import result_answer
+    from confir.cli.answers import Answer, result_answer
     from confir.studies.judgements.grade_agreement import measure_agreement
+    from confir.studies.judgements.table import label_table
 
     view = VIEWS.choose(inputs.context, show, default="agreement").name
     if files or view not in _WITHOUT_RUNS:
@@ -184,15 +182,23 @@ def _of_labels(
         )
     scale = grades[0].split(",") if grades else None
     agreement = measure_agreement(
-        judges, labels=labels, grades=scale, thresholds=thresholds, **drawing
+        judges, labels=labels, grades=scale, thresholds=thresholds, **statistics.arguments
     )
     if view == "agreement":
-        return result_answer(agreement)
+        table = label_table(agreement)
+        first, _, rest = table.note.partition("\n")
+        table = replace(table, note=f"{first}; {_drawn(statistics)}\n{rest}")
+        return Answer(agreement.to_records(), table, agreement)
     if agreement.confusion is None:
         raise InvalidValueError(
             "--show confusion is for pass or fail and for grades; these are scores"
         )
     return result_answer(agreement.confusion)
+
+
+def _drawn(statistics: options.Statistics) -> str:
+    """Return how replicates were drawn, for notes."""
+    return f"{counted(statistics.replicates, 'replicate')}, seed {statistics.seed}"
 
 
 def _choose(inputs: Inputs, reference: RunSource, runs: Sequence[RunSource]) -> Sequence[Any]:

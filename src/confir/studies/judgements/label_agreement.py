@@ -288,7 +288,10 @@ def _effective(
         return mean, np.nan, np.nan
     quantile = float(t_quantile(np.array(groups - 1.0), level))
     own = float(np.average(np.square(values - mean), weights=weight))
-    number = min(number, own / variance if variance > TIE**2 and own > TIE else float(groups))
+    if own <= TIE:
+        number = min(number, float(groups))
+    elif variance * number > own:
+        number = own / variance
     return mean, number, quantile
 
 

@@ -127,7 +127,8 @@ def read_labels(
     passing = tuple(sorted({as_real("a threshold", one) for one in limits}))
     texts = [_label_texts(table, place) for place in (human, *columns)]
     found = _Values(table, (human, *columns), texts)
-    scale = None if grades is None else [label_text(one) for one in as_list("grades", grades)]
+    listed = None if grades is None else as_list("grades", grades)
+    scale = None if listed is None else [label_text(one).removesuffix(".0") for one in listed]
     kind, levels, values = found.read(scale, passing)
     if kind == BINARY:
         passing = ()
@@ -196,9 +197,12 @@ def _judge_columns(table: InputTable, human: int, judges: Sequence[str] | None) 
 
 
 def _label_texts(table: InputTable, place: int) -> list[str]:
-    """Return the labels of a column as text; beside "passed", "failed" is a label, not a failure."""
+    """Return the labels of a column as text; beside "passed", "failed" is a label, not a failure.
+
+    1.0 is 1, as which columns with empty cells are often written.
+    """
     cells = table.cells(place)
-    texts = [label_text(cell) for cell in cells]
+    texts = [label_text(cell).removesuffix(".0") for cell in cells]
     failed = [row for row, cell in enumerate(cells) if str(cell).strip().casefold() == "failed"]
     if failed and "passed" not in texts:
         raise table.error(
@@ -234,7 +238,9 @@ class _Values:
                     f"column {self.table.header[place]!r} holds no label; expected labels"
                 )
         if scale is not None:
-            return self._on_scale(scale)
+            found = self._on_scale(scale)
+            _check_thresholds(thresholds, found[1], scale)
+            return found
         outcomes = [own <= _OUTCOMES.keys() for own in used]
         if all(outcomes):
             if thresholds:
@@ -255,12 +261,7 @@ class _Values:
         if any(own != distinct[0] for own in distinct[1:]):
             raise self._differ(used)
         grades = tuple(sorted(distinct[0]))
-        outside = [one for one in thresholds if not grades[0] < one <= grades[-1]]
-        if outside:
-            raise InvalidValueError(
-                f"the threshold {outside[0]:g} does not divide the grades {_listed(grades)}; expected "
-                f"one above {grades[0]:g} and at most {grades[-1]:g}"
-            )
+        _check_thresholds(thresholds, grades)
         return GRADED, grades, values
 
     def _on_scale(self, scale: Sequence[str]) -> tuple[Kind, tuple[float, ...], Floats]:
@@ -334,6 +335,23 @@ class _Values:
             )
         return self.table.header_error(
             f"human and judge use different labels ({said}); expected {expected}"
+        )
+
+
+def _check_thresholds(
+    thresholds: Sequence[float], grades: Sequence[float], scale: Sequence[str] = ()
+) -> None:
+    """Raise where a threshold does not divide the grades; words are no numbers to compare it with."""
+    if thresholds and any(parse_number(one) is None for one in scale):
+        raise InvalidValueError(
+            f"the grades {enumerate_names(scale)} are words, and each but the lowest is a threshold; "
+            "expected no other (--threshold)"
+        )
+    outside = [one for one in thresholds if not grades[0] < one <= grades[-1]]
+    if outside:
+        raise InvalidValueError(
+            f"the threshold {outside[0]:g} does not divide the grades {_listed(grades)}; expected one "
+            f"above {grades[0]:g} and at most {grades[-1]:g}"
         )
 
 

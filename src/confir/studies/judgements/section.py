@@ -27,7 +27,9 @@ def _gather(scope: Scope) -> JudgementComparison:
     """Return the comparison of the report's qrels with those of other judges."""
     settings = scope.settings
     if scope.lists is None:
-        raise InvalidValueError("another judge changes scores of runs; expected qrels and runs")
+        raise InvalidValueError(
+            "another judge changes scores of runs; expected qrels and runs, not repeats of systems or scores"
+        )
     refuse_design(scope.scores.design, "the comparison of judgements")
     others: Mapping[str, Any] = name_judges(settings.judges)
     if _OWN in others:

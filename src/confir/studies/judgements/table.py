@@ -12,6 +12,7 @@ from confir.data.result import Record
 from confir.errors import counted, enumerate_names
 from confir.number_text import difference_text, number_text, percent, share_text, signed
 from confir.report.tables import Cell, Table
+from confir.resampling.sample import FEW_CLUSTERS
 from confir.studies.judgements.grade_agreement import GradeAgreement, pair_note
 from confir.studies.judgements.judge_effects import GAINS, LOSES
 from confir.studies.judgements.judgement_comparison import JudgementComparison
@@ -22,6 +23,7 @@ _AGREEMENT = (
     ("κ, unweighted", "kappa"),
     ("α, ordinal", "krippendorff_alpha"),
 )
+_OF_SHARES = "; shares have Wilson's intervals, with topics or weights those of the effective number of items"
 _CORRELATIONS = (("Kendall's τ_b", "tau"), ("τ_AP", "tau_ap"))
 
 Row = tuple[str, str]
@@ -39,7 +41,8 @@ def judgement_table(comparison: JudgementComparison, note: str | None = None) ->
             found, effects = _board_rows(record), comparison.runs.effect[place, :, column]
             if len(effects) > 1:
                 both = f"{np.sum(effects == GAINS)}, {np.sum(effects == LOSES)}"
-                found.append(("runs that gain, lose", both))
+                what = "systems" if comparison.repeats else "runs"
+                found.append((f"{what} that gain, lose", both))
             rows += _rows(record["measure"], found)
     names = ("judges, measure" if several else "measure", "number")
     text = judgement_note(comparison) if note is None else note
@@ -156,15 +159,17 @@ def _label_note(agreement: LabelAgreement) -> str:
     """Return what the numbers are, and how their intervals were made."""
     over = f"over {counted(agreement.topics, 'topic')}" if agreement.topics else "over items"
     note = f"reference {agreement.pairs[0][0]}; {percent(agreement.level)} intervals {over}"
+    if 0 < agreement.topics < FEW_CLUSTERS:
+        note += ", which are few: intervals may be too narrow"
     if agreement.unlabelled:
         note += f"; {counted(agreement.unlabelled, 'item')} without a human label left out"
     if agreement.thresholds != ("",):
-        wilson = "by Wilson" + (", with the effective number of items" if agreement.topics else "")
         note += (
-            f"\nsensitivity: of the items that pass by the reference, the share that the judge passes; "
-            f"specificity: of those that fail, the share that it fails; shares have intervals {wilson}"
+            "\nsensitivity: of the items that pass by the reference, the share that the judge passes; "
+            "specificity: of those that fail, the share that it fails"
         )
-    return f"{note}\nbias: the judge's mean minus the reference's"
+    shares = "" if agreement.kind == "scores" and agreement.thresholds == ("",) else _OF_SHARES
+    return f"{note}\nbias: the judge's mean minus the reference's{shares}"
 
 
 def judges_sentence(comparison: JudgementComparison, place: int, measure: int) -> str:

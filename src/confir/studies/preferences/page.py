@@ -82,7 +82,6 @@ def preferences_page(
             pairs=_pairs_said(found),
             fit=fit_sentence(found),
             effects=_effects_said(found),
-            effects_in_model=bool(found.strengths.effects.names),
             needed=_needed(plan),
             tables={name: to_html(table) for name, table in tables.items()},
             drawing=chart_bytes(specification(pairs), ".svg").decode() if baseline is None else "",

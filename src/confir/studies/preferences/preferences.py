@@ -19,7 +19,13 @@ from confir.data.result import Record, Result, axis, constant, over, result
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.data.votes import Votes, read_votes
 from confir.defaults import LEVEL, REPLICATES, SEED
-from confir.errors import UnsupportedMethodError, collect_warnings, counted, enumerate_names
+from confir.errors import (
+    InvalidValueError,
+    UnsupportedMethodError,
+    collect_warnings,
+    counted,
+    enumerate_names,
+)
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import find_method
 from confir.measures.strengths import POSITION, Strengths, VoteEffects, fit_strengths
@@ -347,7 +353,7 @@ def _effects(
         try:
             with collect_warnings():  # which the strengths without it have given
                 position = fit(position="adjust").effects
-        except UnsupportedMethodError as error:
+        except (InvalidValueError, UnsupportedMethodError) as error:
             reason = str(error)
         else:
             if position.se[0] > 0:  # else nothing varies, as where all votes are ties

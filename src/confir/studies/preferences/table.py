@@ -8,7 +8,14 @@ from operator import itemgetter
 from confir.data.table_columns import LIMITS, Role, TableColumn
 from confir.errors import counted
 from confir.measures.strengths import POSITION
-from confir.number_text import SENTENCE_DECIMALS, number_text, p_words, percent, share_text
+from confir.number_text import (
+    SENTENCE_DECIMALS,
+    difference_words,
+    number_text,
+    p_words,
+    percent,
+    share_text,
+)
 from confir.report.messages import isolated, joined_names
 from confir.report.result_table import records_table, result_table
 from confir.report.tables import Table
@@ -47,7 +54,7 @@ def effect_sentences(found: Preferences) -> list[str]:
         if not record["adjusted"] and not record["p"] <= 1.0 - found.level:
             continue
         values = (record[part] for part in ("estimate", *LIMITS))
-        effect = f"{number_text(*values, is_signed=True, decimals=SENTENCE_DECIMALS)} on the logit"
+        effect = f"{difference_words(*values)} on the logit"
         if name != POSITION:
             unit = number_text(record["unit"], decimals=SENTENCE_DECIMALS)
             said.append(
