@@ -811,7 +811,10 @@ def test_qrels_with_subtopics_do_not_fit_json(tmp_path):
         ("{}", ": the run is empty; expected"),
         ('{"1": {}}', ": the run is empty; expected"),
         ('{"a":' * 100_000, ":1: not readable as JSON (nested too deeply)"),
-        ('{"1": {"d": ' + "1" * 5000 + "}}", ":1: not readable as JSON (Exceeds the limit"),
+        (
+            '{"1": {"d": ' + "1" * 5000 + "}}",
+            ":1: not readable as JSON (a whole number of thousands of digits",
+        ),
     ],
     ids=range(17),
 )

@@ -139,13 +139,14 @@ def test_two_runs_are_compared_in_a_sentence_the_better_one_first():
         assert said.startswith(f"{better} is significantly better than {worse} in AP (+0.")
         assert said.endswith(", p < .001).")
     scores = scores_of(0.5, 0.5, spread=0.3)
-    headline, unclear = answer(scores)
+    headline, unclear, step = answer(scores)
     assert headline.endswith("; each of the 2 runs may be the best.")
     comparison = compare_runs(scores, replicates=FAST.replicates, rng=FAST.seed)
     low, high = (float(limit[0, 0]) for limit in comparison.limits)
     if comparison.difference[0, 0] < 0:
         low, high = -high, -low
     assert unclear.startswith("The difference between run")
+    assert step.startswith("These 40 topics would show a true lead of ")
     assert f"95% CI [{low:+.3f}, {high:+.3f}], p = .".replace("-", "−") in unclear
 
 

@@ -178,7 +178,7 @@ def test_the_best_set_takes_more_than_a_single_difference(pilot):
         ({"half_width": 0}, "half_width is 0"),
         ({"half_width": 0.1, "human_cost": 1}, "one cost is given"),
         ({"half_width": 0.1, "human_cost": 1, "model_cost": float("nan")}, "cost is nan"),
-        ({"half_width": 0.1, "topics": 9, "documents": 9}, "expected one"),
+        ({"half_width": 0.1, "topics": 9, "documents": 9}, "expected only one"),
         ({"half_width": 0.1, "topics": 1}, "topics is 1"),
         ({"half_width": 0.1, "documents": 0}, "documents is 0"),
         ({"half_width": 0.1, "documents": 10_000}, "the model judged"),

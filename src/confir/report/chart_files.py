@@ -29,7 +29,7 @@ def save_chart(
     Parameters
     ----------
     result
-        A result of a study, or an altair chart.
+        A result of a study, an altair chart, or a specification of Vega-Lite with its schema.
     path
         The file: .svg, .pdf or .png.
     width, height
@@ -50,8 +50,11 @@ def save_chart(
         if given is not None:
             check_size(name, given)
     as_flag("title", title)
-    is_altair = hasattr(result, "to_dict") and hasattr(result, "resolve_scale")
-    drawing = result.to_dict() if is_altair else specification(result)
+    if hasattr(result, "to_dict") and hasattr(result, "resolve_scale"):  # altair's
+        drawing = result.to_dict()
+    else:
+        drawn = isinstance(result, dict) and "$schema" in result
+        drawing = result if drawn else specification(result)
     write_whole(target, chart_bytes(drawing, ending, **size, title=title))
 
 

@@ -109,7 +109,6 @@ def judges_command(
     For example:
 
     - `confir judges people.qrels model.qrels runs/ -m nDCG@10`
-    - `confir judges people.qrels model.qrels`
     - `confir judges --labels labels.csv`
     - `confir judges people.qrels model.qrels runs/ -m nDCG@10 --show runs`
     """

@@ -117,7 +117,7 @@ def _answer(contents: Contents) -> Iterator[Sentence]:
         yield Sentence(1, _headline(first, level))
         lead = "" if first["best"] is None else first["best"].at[level].lead_sentence(0, isolated)
         if lead:
-            yield Sentence(2, lead)
+            yield Sentence(50, lead)  # the next step, last
     if first["means"][level].design and contents.scores.unit_name == "topic":
         design = design_note([first["means"][level]])
         yield Sentence(12, f"By the design, {design}; intervals and comparisons account for that.")

@@ -266,7 +266,7 @@ def judge_target(
     Examples
     --------
     >>> scores = {"a": [0.7, 0.9, 0.8, 0.9, 0.8], "b": [0.2, 0.5, 0.1, 0.3, 0.4]}
-    >>> confir.judge_target(scores, 0.55).verdict.ravel().tolist()
+    >>> confir.judge_target(scores, 0.6).verdict.ravel().tolist()
     ['reached', 'missed']
     """
     level = as_level(level)
