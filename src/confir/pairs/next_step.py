@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -95,6 +96,7 @@ def _topics_for(criterion: Criterion, pilot: Pilot, sizes: Floats) -> Floats:
     return np.where(known & few_enough, found, np.nan)
 
 
+@lru_cache(maxsize=1)  # sentences, table and records ask for it one after the other
 def next_steps(comparison: Comparison) -> NextStep:
     """Return the next step for each inconclusive difference: pairs × measures, NaN elsewhere.
 
