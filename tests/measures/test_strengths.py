@@ -1,11 +1,12 @@
 """Bradley-Terry strengths: by hand, under exchange of sides, and undefined cases."""
 
 import itertools
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import linprog, minimize
 
 from confir.data.tables.input_table import encode_ids
 from confir.data.votes import Votes, read_votes
@@ -187,6 +188,48 @@ def test_an_almost_separating_direction_of_a_chain_of_systems_is_finite():
     found = fit_strengths(votes, position="adjust")
     assert np.ptp(found.strength) > 30
     assert abs(found.effects.estimate[0]) < 3
+
+
+def drawn_votes(seed):
+    """Return a few votes, mostly for the left side in every third draw."""
+    rng = np.random.default_rng(seed)
+    systems, size = int(rng.integers(2, 6)), int(rng.integers(4, 30))
+    left = rng.integers(0, systems, size)
+    right = (left + rng.integers(1, systems, size)) % systems
+    chances = [[0.4, 0.4, 0.2], [0.85, 0.15, 0.0], [0.3, 0.1, 0.6]][seed % 3]
+    votes = Votes(tuple("abcdef"[:systems]), left, right, rng.choice([1, 0, 0.5], size, p=chances))
+    return with_covariate(votes, rng.integers(-3, 4, size))
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.SmallSampleWarning")
+def test_what_is_refused_against_ranks_and_linear_programs():
+    """The maximum exists where no direction separates the votes, and is one where the rank is full."""
+    found = Counter()
+    for seed in range(200):
+        votes = drawn_votes(seed)
+        covariates = ["length"] if seed // 2 % 2 else []
+        rows, systems = np.arange(len(votes)), len(votes.systems)
+        design = np.zeros((len(votes), systems + 1 + len(covariates)))
+        design[rows, votes.left], design[rows, votes.right] = 1.0, -1.0
+        design[:, systems] = 1.0
+        if covariates:
+            design[:, systems + 1] = votes.covariates["length"]
+        signed = np.concatenate([design[votes.winner > 0], -design[votes.winner < 1]])
+        solved = linprog(
+            -signed.sum(axis=0),
+            A_ub=-signed,
+            b_ub=np.zeros(len(signed)),
+            bounds=[(-1, 1)] * design.shape[1],
+        )
+        exists = -solved.fun <= 1e-6 and np.linalg.matrix_rank(design) == design.shape[1] - 1
+        try:
+            fit_strengths(votes, position="adjust", covariates=covariates)
+            assert exists, seed
+        except UnsupportedMethodError as error:
+            assert not exists, seed
+            found["infinite" if "infinite" in str(error) else "other"] += 1
+        found["exists"] += exists
+    assert min(found.values()) > 20
 
 
 def test_covariates_that_follow_from_the_systems_or_are_0_are_refused():

@@ -449,6 +449,17 @@ def test_votes_that_are_all_ties_have_no_interval_and_pass_the_gate():
     assert (candidate.decision.verdict, candidate.passes) == ("identical", True)
 
 
+def test_neighbours_whose_votes_are_all_ties_have_a_plan():
+    """Their difference and its variance are 0 up to rounding."""
+    rows = [("a", "c", "tie"), ("b", "c", "tie"), ("c", "d", "c"), ("d", "c", "d"), ("c", "d", "c")]
+    votes = [dict(zip(("left", "right", "winner"), row, strict=True)) for row in rows * 4]
+    plan = plan_votes(votes)
+    tied = [place for place, pair in enumerate(plan.contrasts) if "d" not in pair]
+    assert len(tied) == 2
+    np.testing.assert_allclose(plan.half_width[tied], 0, atol=1e-6)
+    assert set(plan.votes[tied]) <= {0, np.inf}
+
+
 def test_votes_that_are_all_ties_plan_nothing():
     votes = {"left": ["a"] * 12, "right": ["b"] * 12, "winner": ["tie"] * 12}
     with pytest.raises(

@@ -190,7 +190,7 @@ def plan_of(
 
     weights, names = _contrasts(strengths, half_width, baseline)
     difference = weights @ strengths.strength
-    variance = _forms(weights, strengths.covariance())
+    variance = np.maximum(0.0, _forms(weights, strengths.covariance()))
     if (variance <= TIE * TIE).all():
         raise InvalidValueError(
             "nothing can be planned: strengths have no interval, because these votes do not vary, such as "
@@ -202,7 +202,7 @@ def plan_of(
     else:
         wanted = np.abs(difference) / (critical + float(ndtri(power)))
     total = int(strengths.votes.sum()) // 2
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         more = np.ceil(total * np.maximum(variance / np.square(wanted) - 1.0, 0.0))
     ask, ask_votes = _best_pairs(strengths, weights, variance, np.square(wanted))
     return VotePlan(
@@ -272,8 +272,8 @@ def _best_pairs(
     model = _forms(weights, inverse)
     chosen = np.argmax(w * np.square(a) / (1.0 + w * b), axis=1)
     a, b, w = a[np.arange(len(weights)), chosen], b[chosen], w[chosen]
-    fall = model - wanted * model / variance
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # a contrast may have no variance
+        fall = model - wanted * model / variance
         votes = fall / (w * (np.square(a) - fall * b))
     reachable = np.square(a) > fall * b
     needed = np.where(fall <= 0, 0.0, np.where(reachable, np.ceil(votes), np.inf))
