@@ -174,6 +174,15 @@ def test_what_keeps_the_command_line_from_starting_is_no_closed_gate(
     assert outcome.err.count("\n") == 1
 
 
+def test_an_interrupt_while_a_class_is_made_is_an_interrupt(confir_command, monkeypatch):
+    def interrupted():
+        raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
+
+    monkeypatch.setattr("confir.cli.start.run", interrupted)
+    outcome = confir_command("--version")
+    assert (outcome.code, outcome.err) == (130, "confir: error: interrupted\n")
+
+
 @pytest.mark.parametrize("part", ["print_message", "release_streams"])
 def test_streams_that_fail_at_the_end_do_not_change_the_exit_code(
     confir_command, monkeypatch, part

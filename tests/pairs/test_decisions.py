@@ -406,7 +406,8 @@ def check_record(record):
         if word != "equivalent":
             assert excludes == (sign is not None)
         if record.get("margin") and max(-low, high) < record["margin"]:
-            assert word == "equivalent"
+            withheld = record["reason"].startswith("the interval lies within the margin")
+            assert word == "equivalent" or (withheld and record["topics"] <= 12)
     if sign is not None:
         assert record["p_adjusted"] <= error + 1e-12
         assert sign * record["difference"] > 0

@@ -33,7 +33,9 @@ def main() -> None:
     except KeyboardInterrupt:
         code = INTERRUPTED
     except BaseException as error:  # noqa: BLE001 - Python would exit with 1, the code of a gate
-        code = _fail_to_start(error)
+        # an interrupt while a class is made arrives as the cause of a RuntimeError
+        interrupted = isinstance(error.__cause__, KeyboardInterrupt)
+        code = INTERRUPTED if interrupted else _fail_to_start(error)
     finally:
         from contextlib import suppress
         from signal import SIG_IGN, SIGINT, signal

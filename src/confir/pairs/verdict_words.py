@@ -174,6 +174,8 @@ def _cases(given: Decision) -> list[tuple[Any, Callable[[Decision], str]]]:
     includes = np.less_equal(given.low, 0) & np.greater_equal(given.high, 0)
     includes &= np.equal(given.open, 0)
     significant = is_significant(given.p_adjusted, given.level)
+    size = np.maximum(np.abs(given.low), np.abs(given.high))
+    inside: Any = False if given.margin is None else size < given.margin
     return [
         (given.topics < LEAST_TOPICS, lambda _: "fewer than 2 topics in common"),
         (given.constant, _constant_reason),
@@ -184,6 +186,13 @@ def _cases(given: Decision) -> list[tuple[Any, Callable[[Decision], str]]]:
         (
             significant,
             lambda one: f"the {_title(one)} is significant, but the interval includes 0",
+        ),
+        (
+            inside & (verdict == INCONCLUSIVE),
+            lambda one: (
+                "the interval lies within the margin, but the sign-flip test on so few "
+                f"{one.unit}s does not show it"
+            ),
         ),
         (includes, _nothing),
         (alone & ~corrected, _correction_reason),
