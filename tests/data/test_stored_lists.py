@@ -301,10 +301,8 @@ def write_sparse_runs(folder, topics, depth=500):
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_memory_does_not_grow_with_lists_on_disk(tmp_path):
     stored, held = growth_of_memory(tmp_path, 1_200)
-    assert stored < 30 < held, (
-        stored,
-        held,
-    )  # threads and their modules, which few lists do not need
+    # threads and their modules, which few lists do not need: about 20 MB, on a busy machine 32, however many
+    assert stored < 50 < held, (stored, held)
 
 
 def growth_of_memory(folder, most):
